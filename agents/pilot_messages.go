@@ -33,6 +33,8 @@ type PilotsRequest struct {
 	Limit  grid.Duration // of each pilot
 	Price  grid.Price    // of a node, as the broker was told; a new pilot is denied if it has risen. 0: none was told
 	Orders []PilotOrder
+	// Foresee asks when a pilot would begin that came last in the manager's queue now.
+	Foresee bool
 }
 
 // PilotOrder is what is wanted of one pilot. What is granted never falls, and one that is told
@@ -46,14 +48,15 @@ type PilotOrder struct {
 // Pilots answers a PilotsRequest.
 type Pilots struct {
 	Ref     uint64
-	Refusal grid.Reason // why nothing can be had or said; the pilots stay as they are
-	Group   string      // in which they are; "": in none
-	Cluster int         // its nodes
-	Price   grid.Price  // of one of them
-	At      grid.Time   // the answer shows what was there then, or later
-	Fits    bool        // one more pilot would start now
-	Room    int         // so many more pilots the site takes, of all jobs
-	Pilots  []PilotIs   // of the orders, in their order
+	Refusal grid.Reason     // why nothing can be had or said; the pilots stay as they are
+	Group   string          // in which they are; "": in none
+	Cluster int             // its nodes
+	Price   grid.Price      // of one of them
+	At      grid.Time       // the answer shows what was there then, or later
+	Fits    bool            // one more pilot would start now
+	Room    int             // so many more pilots the site takes, of all jobs
+	Pilots  []PilotIs       // of the orders, in their order
+	Likely  grid.BestEffort // when one more pilot would begin, if that was asked and is forecast
 }
 
 // PilotIs is what is known of a pilot.

@@ -62,6 +62,26 @@ func TestOneByOne_EachStrategyPicksWhatItSays(t *testing.T) {
 	}
 }
 
+// By its queue's plan a site may be the better one though less work waits at another: there a job
+// would start first that came last in the queue. Whose queue is full for good comes last.
+func TestOneByOne_SoonestQueueGoesByThePlanAndNotByTheWork(t *testing.T) {
+	t.Parallel()
+	for strategy, want := range map[choice.Strategy]string{choice.Earliest: "quick 0", choice.ShortestQueue: "quick 0", choice.SoonestQueue: "short 1000"} {
+		quick, short, cheap := threeSites()
+		short.queued = 900 * grid.Second
+		quick.busy[0].Add(0, 5000*sec, 8) // wide jobs wait there, and few
+		cheap.busy[0].Add(0, grid.MaxTime, 8)
+		cfg := testConfig(quick, short, cheap)
+		cfg.Strategy = strategy
+		w := newTestWorld(t, cfg, quick, short, cheap)
+		w.submit(0, testJob("wave", 4, 1000*grid.Second, 50*grid.Credit))
+		w.Run(10)
+		if got := where(w)["wave"]; got != want {
+			t.Errorf("%v: placed at %q, want %q", strategy, got, want)
+		}
+	}
+}
+
 func TestOneByOne_JobsGoAsTheyArriveAndSeeWhatTheOthersLeft(t *testing.T) {
 	t.Parallel()
 	quick, short, _ := threeSites()

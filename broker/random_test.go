@@ -21,7 +21,7 @@ func TestRandomWorlds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sites := randomSites(t)
 		cfg := testConfig(sites...)
-		cfg.Algorithm = rapid.SampledFrom([]search.Algorithm{search.AMP, search.ALP, search.Best}).Draw(t, "algorithm")
+		cfg.Algorithm = rapid.SampledFrom(search.Each()).Draw(t, "algorithm")
 		cfg.Minimize = rapid.SampledFrom([]grid.Goal{grid.GoalTime, grid.GoalCost, grid.GoalFinish}).Draw(t, "minimize")
 		cfg.Budget = grid.Credits(rapid.IntRange(0, 200).Draw(t, "budget")) * grid.Credit
 		cfg.BatchSize = rapid.IntRange(1, 10).Draw(t, "batch")

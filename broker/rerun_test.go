@@ -73,7 +73,7 @@ func randomWorld(t *rapid.T, seed uint64, explain int) *testWorld {
 	}
 	cfg := testConfig(list...)
 	cfg.Explain, cfg.Draws = explain, seed
-	cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.AMPLiteral, search.Best}[rng.IntN(4)]
+	cfg.Algorithm = search.Algorithm(rng.IntN(len(search.Each())))
 	cfg.Minimize = []grid.Goal{grid.GoalTime, grid.GoalCost, grid.GoalFinish, grid.GoalValue}[rng.IntN(4)]
 	cfg.Budget = some(1, 60)
 	if rng.IntN(4) == 0 {

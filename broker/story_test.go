@@ -2,7 +2,6 @@ package broker
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -301,7 +300,7 @@ func remembered(b *Broker) (lines []string) {
 	b.mem.Trust.Image(&f)
 	lines = append(lines, fmt.Sprintf("sites are closed as in %+v, and have kept their words as in %+v", f.Barred, f.Trust))
 	for _, t := range b.mem.Txs.All() {
-		lines = append(lines, fmt.Sprintf("%v of %s %v is %+v", t.ID(), t.Job().Name, t.State(), lasting(reflect.ValueOf(*t))))
+		lines = append(lines, fmt.Sprintf("%v of %s %v is %+v", t.ID(), t.Job().Name, t.State(), story.Lasting(*t, passing...)))
 		for i := range t.Legs() {
 			lines = append(lines, fmt.Sprintf("leg %d is %v on record", i, t.Legs()[i].Recorded(b.mem.cfg.Explain > 0)))
 		}
@@ -309,33 +308,9 @@ func remembered(b *Broker) (lines []string) {
 	return lines
 }
 
-// lasting is all that a value holds but what is of this life only, and who refers to it.
-func lasting(v reflect.Value) any {
-	passing := []string{"Tx.job", "Tx.state", "Tx.serial", "Tx.resolved", "Tx.sent", "Tx.until", "Tx.since", "few.asker", "few.run",
-		"Leg.state", "Leg.late", "Leg.vouched", "Leg.returns"}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return nil
-		}
-		return lasting(v.Elem())
-	case reflect.Slice:
-		var list []any
-		for i := range v.Len() {
-			list = append(list, lasting(v.Index(i)))
-		}
-		return list
-	case reflect.Struct:
-		fields := map[string]any{}
-		for i := range v.NumField() {
-			if name := v.Type().Field(i).Name; !slices.Contains(passing, v.Type().Name()+"."+name) {
-				fields[name] = lasting(v.Field(i))
-			}
-		}
-		return fields
-	}
-	return fmt.Sprint(v)
-}
+// passing are the fields of transactions and legs that are of one life only, or refer to it.
+var passing = []string{"Tx.job", "Tx.state", "Tx.serial", "Tx.resolved", "Tx.sent", "Tx.until", "Tx.since", "few.asker", "few.run",
+	"Leg.state", "Leg.late", "Leg.vouched", "Leg.returns"}
 
 // after lets time pass.
 func (s *tale) after(d grid.Duration) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,6 +105,66 @@ func TestExamples_HaveValuesThatAreTaken(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Whoever reads in a comment which words a key takes reads all of them, or that there are others: a
+// new policy is not left out by the examples.
+func TestExamples_ListAllWordsOfAKeyOrSayThatThereAreOthers(t *testing.T) {
+	t.Parallel()
+	takes := map[string][]string{}
+	for _, table := range Tables() {
+		for _, k := range table.Keys {
+			if len(k.Words) > 0 {
+				takes[shownAs(kinds.Kind(table.File), strings.Trim(table.Name, "[]"))+" "+k.Name] = k.Words
+			}
+		}
+	}
+	texts := map[string]string{}
+	for _, name := range presetNames {
+		text, err := presetFiles.ReadFile("presets/" + name + ".toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
+	lists := 0
+	check := func(kind kinds.Kind, name, text string) {
+		table := ""
+		for line := range strings.Lines(text) {
+			if m := tableLine.FindStringSubmatch(line); m != nil {
+				table = m[1]
+				continue
+			}
+			m := keyLine.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
+			_, comment, _ := strings.Cut(line[1:], "#")
+			has := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,;:()\"\n", r) })
+			var missing []string
+			words := takes[shownAs(kind, table)+" "+m[1]]
+			for _, w := range words {
+				if !slices.Contains(has, w) {
+					missing = append(missing, w)
+				}
+			}
+			if len(words)-len(missing) < 3 {
+				continue // it lists none
+			}
+			if lists++; len(missing) > 0 && !strings.Contains(comment, "others") {
+				t.Errorf("%s: the comment of %s lists words and lacks %q, or \"and others\"", name, m[1], missing)
+			}
+		}
+	}
+	for kind, name := range examples {
+		check(kind, name, example(t, name))
+	}
+	for name, text := range texts {
+		check(kinds.Scenario, name, text)
+	}
+	if lists < 5 {
+		t.Errorf("only %d comments list words", lists)
 	}
 }
 

@@ -86,3 +86,34 @@ func (j *Job) gathered(t *keys.Table, g *gathering) {
 	j.Parts = g.parts
 	j.Gather = &grid.Gather{Waste: int64(g.waste) * (grid.WasteUnit / int64(One)), Deadline: g.deadline, Odds: int(g.odds)}
 }
+
+// queueKey is the key that sends a job into a queue.
+func (j *Job) queueKey() keys.Key {
+	return keys.Custom("queue", keys.About{Kind: "word", Words: queueWords}, func(t *keys.Table, key string) {
+		if t.Has(key) && t.OneOf(key, queueWords[0], queueWords) == queueWords[0] {
+			j.Gather = grid.GatherQueued(j.Length)
+		}
+	}, "best: it buys no window, and goes into the queue of a site in which it will probably begin first, at sites with `claims = \"pilots\"` that forecast").
+		ByDefault("it buys a window").Only(kinds.InBatch, "is for sites whose nodes are had by pilots, and a scenario has none; leave it out")
+}
+
+var queueWords = []string{"best"}
+
+// queued checks a job for a queue.
+func (j *Job) queued(t *keys.Table) {
+	if !t.Has("queue") {
+		return
+	}
+	for _, key := range []string{"part", "gather", "array", "every", "spread", "together", "apart", "speedup", "flexible", "fix", "alternatives",
+		"min_performance", "require", "gpus_per_node", "cores_per_node", "memory_per_node"} {
+		if t.Has(key) {
+			t.Wrong(key, "stands beside queue, which takes a job of one piece that asks for nodes alone; leave one of the two out")
+		}
+	}
+	switch {
+	case len(j.Sizes) > 0:
+		t.Wrong("nodes", "is a range, and a queue takes a job of so many nodes; write one number")
+	case t.Clean("length") && j.Length > 0 && j.Length < grid.LeastQueued:
+		t.Wrong("length", "%s is too short beside queue; must be %s or more", j.Length.Words(), grid.LeastQueued.Words())
+	}
+}

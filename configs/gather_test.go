@@ -64,3 +64,45 @@ func TestGather_SaysWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+const queuedBatch = `[[job]]
+name = "train"
+nodes = 8
+length = "2h"
+budget = 20.0
+queue = "best"
+command = ["./train"]
+`
+
+// A job for a queue stays of one piece, and may idle ten minutes of its nodes: a twelfth of its
+// work, or all of a shorter one.
+func TestQueue_AJobForTheBestQueue(t *testing.T) {
+	t.Parallel()
+	b, err := ParseBatch("b.toml", []byte(queuedBatch))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := b.Jobs[0]
+	if j.Gather == nil || *j.Gather != (grid.Gather{Waste: 83_334, Deadline: 30 * grid.Day, Queue: true}) || len(j.Parts) != 0 || j.Nodes != 8 || j.Work == nil {
+		t.Errorf("%+v of %+v", j.Gather, j)
+	}
+	for length, waste := range map[grid.Duration]int64{3 * grid.Minute: grid.WasteUnit, 10 * grid.Minute: grid.WasteUnit, 20 * grid.Minute: grid.WasteUnit / 2, 10 * grid.Day: grid.LeastWaste} {
+		if g := grid.GatherQueued(length); g.Waste != waste {
+			t.Errorf("%v: %d", length, g.Waste)
+		}
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{`"best"`, `"first"`, `queue: "first"`},
+		{`nodes = 8`, `nodes = "4..8"`, `nodes`},
+		{`length = "2h"`, `length = "2m"`, `length: 2m is too short beside queue; must be 3m or more`},
+		{`nodes = 8`, "nodes = 8\narray = \"0-9\"", `array: stands beside queue`},
+		{`nodes = 8`, "nodes = 8\nmin_performance = 2.0", `min_performance: stands beside queue`},
+		{`nodes = 8`, "nodes = 8\ngpus_per_node = 1", `gpus_per_node: stands beside queue`},
+		{`nodes = 8`, "nodes = 8\nflexible = \"1h\"", `flexible: stands beside queue`},
+	} {
+		text := strings.Replace(queuedBatch, c.old, c.new, 1)
+		if _, err := ParseBatch("b.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.new, err, c.want)
+		}
+	}
+}

@@ -285,7 +285,7 @@ func (j *Job) keys(until grid.Duration, names map[string]int) keys.List {
 		keys.Boolean("apart", &j.Apart, false, "no site carries two of its parts"),
 	}, j.workKeys(work), keys.List{
 		j.partKey(work), gather.key(),
-		keys.Rule(func(t *keys.Table) { j.gathered(t, gather) }),
+		keys.Rule(func(t *keys.Table) { j.gathered(t, gather) }), j.queueKey(), keys.Rule(j.queued),
 		keys.Rule(j.compose),
 		keys.Rule(j.window),
 		keys.Rule(j.money), keys.Rule(j.recurs),

@@ -77,6 +77,24 @@ func writePolicies(b *strings.Builder) {
 	}
 }
 
+// Each word that names a policy stands in the page that says when to choose it.
+func TestPolicies_AreAllInThePage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/POLICIES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range Tables() {
+		for _, k := range table.Keys {
+			for _, p := range k.Policies {
+				if !strings.Contains(string(page), "`"+p.Name+"`") && !strings.Contains(string(page), `"`+p.Name+`"`) {
+					t.Errorf("docs/POLICIES.md does not say when to choose %s = %q", k.Name, p.Name)
+				}
+			}
+		}
+	}
+}
+
 // titles name the files.
 var titles = map[string]string{
 	"scenario": "A scenario", "batch": "A batch of jobs", "sweep": "A sweep", "site": "A site's snapshot, for quotes",

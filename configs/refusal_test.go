@@ -145,6 +145,8 @@ func TestReadScenario_Refuses(t *testing.T) {
 		{"number for a string", `policy = "easy"`, `policy = 1`, "site.policy", "must be a string, not a whole number"},
 		{"a program that is not named", "horizon = \"7d\"", "horizon = \"7d\"\nstrategy = \"program\" #!", "broker.strategy", "needs the program that chooses and its arguments; write chooser = "},
 		{"a program that nobody asks", "horizon = \"7d\"", "horizon = \"7d\"\nchooser = [\"python3\"] #!", "broker.chooser", "needs strategy = \"program\"; leave it out"},
+		{"GPUs of a log without cores", "model = \"uniform\"\njobs = 200", "trace = \"x.csv\"\ngpus = 8 #!", "broker.workload.gpus", "needs the cores of a node, too"},
+		{"GPUs of the uniform model", `model = "uniform"`, "model = \"uniform\"\ngpus = 8 #!", "broker.workload.gpus", "only with a trace, or with the model of GPUs"},
 		{"one site at once", `model = "uniform"`, "model = \"uniform\"\nsites_share = [0.1]\nsites = [1] #!", "broker.workload.sites", "1 is outside 2..8"},
 		{"more sites at once than there are", `model = "uniform"`, "model = \"uniform\"\nsites_share = [0.1]\nsites = [3] #!", "broker.workload.sites", "of 3 sites at once, but the scenario has 2;"},
 		{"sites without a share", `model = "uniform"`, "model = \"uniform\"\nsites = [2] #!", "broker.workload.sites", "write sites_share = [0.1]"},

@@ -46,6 +46,7 @@ var (
 	withModel   = &keys.Condition{Text: "with a model", Holds: func(t *keys.Table) bool { return !ofTrace(t) }}
 	copyHasLoad = &keys.Condition{Text: "with a model; the load of a trace is raised by copy", Holds: withModel.Holds}
 	withGPUs    = &keys.Condition{Text: "with the model of GPUs", Holds: func(t *keys.Table) bool { return t.Keys["model"] == "gpus" }}
+	withParts   = &keys.Condition{Text: "with a trace, or with the model of GPUs", Holds: func(t *keys.Table) bool { return ofTrace(t) || withGPUs.Holds(t) }}
 	withUniform = &keys.Condition{Text: "with the uniform model", Holds: func(t *keys.Table) bool { return t.Keys["model"] == "uniform" }}
 )
 
@@ -136,7 +137,9 @@ type VOWorkload struct {
 
 	Composed Composed // the share of the jobs that have unlike parts
 
-	GPUs, Cores int         // gpus: of the nodes that the jobs are made for, default 8 and 0; see workload.GPUs
+	// GPUs and Cores are of the nodes that the jobs are made for: see workload.GPUs, for which
+	// they are 8 and 0 by default, and workload.Node. Of a trace they are 0 by default.
+	GPUs, Cores int
 	Uneven      Thousandths // gpus: share of the jobs of a part that ask for more cores than GPUs, 0..1; default 0
 
 	// Coallocated are the shares of the jobs that need several sites at once, together at
@@ -191,13 +194,25 @@ func (w *VOWorkload) keys(until, horizon grid.Duration) keys.List {
 		keys.Wholes("nodes", &w.Nodes, keys.FromTo(1, 16), 1, maxNodes, "nodes of a job, drawn uniformly").When(withModel, withUniform),
 		keys.Between("length", &w.Length, keys.FromTo(10*grid.Minute, 4*grid.Hour), "length of a job, drawn log-uniformly; above 0").When(withModel),
 		keys.Rule(aboveZero(&w.Length)),
-		keys.Whole("gpus", &w.GPUs, 8, 1, grid.MaxPortion, "GPUs of a node. Of 98 jobs 56 ask for 1, 13 for 2, 12 for 4, 11 for 8 and 6 for 16 to 64; less than a node's are a part of one").When(withGPUs),
-		keys.Whole("cores", &w.Cores, 0, 0, grid.MaxPortion, "cores of a node, for `uneven`").ByDefault("0: jobs ask for no cores").When(withGPUs),
+		keys.Whole("gpus", &w.GPUs, 8, 1, grid.MaxPortion, "GPUs of a node. Of 98 jobs 56 ask for 1, 13 for 2, 12 for 4, 11 for 8 and 6 for 16 to 64; less than a node's are a part of one. With a trace: jobs ask for as many as it says, of nodes that have so many").ByDefault("8; with a trace its GPUs do not matter").When(withParts),
+		keys.Whole("cores", &w.Cores, 0, 0, grid.MaxPortion, "cores of a node, for `uneven`. With a trace: its processors are cores, and a job takes its part of the fewest nodes that have them").ByDefault("0: jobs ask for no cores; of a trace each processor is a node").When(withParts),
+		keys.Rule(w.parts),
 		keys.Share("uneven", &w.Uneven, 0, 0, One, "share of the jobs of a part that ask for twice their share of the cores").When(withGPUs),
 		keys.Whole("skip", &w.Skip, 0, 0, 1_000_000_000, "records to skip at the start of the file").When(withTrace),
 		keys.Whole("partition", &w.Partition, 0, 1, 1_000_000, "use only the records of this partition").ByDefault("all").When(withTrace),
 		zoneKey(&w.Zone),
 	}, w.Composed.keys(), w.coallocationKeys())
+}
+
+// parts completes the nodes that the jobs of a trace are made for.
+func (w *VOWorkload) parts(t *keys.Table) {
+	switch {
+	case !ofTrace(t):
+	case !t.Has("gpus"):
+		w.GPUs = 0
+	case w.Cores == 0 && t.Clean("cores"):
+		t.Wrong("gpus", "needs the cores of a node, too; write for example cores = 64")
+	}
 }
 
 // zoneKey is the zone of a trace's times.

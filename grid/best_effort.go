@@ -11,11 +11,14 @@ type Queueing struct {
 // BestEffort is when such a job would probably start: an answer of the moment, which promises
 // nothing, and by which nothing is priced or decided. The zero BestEffort says nothing.
 type BestEffort struct {
-	Median, Lower, Upper Time // Never: it may not start
-	AtOnce               bool // it starts at the instant of the answer, which all three are
-	Level                int  // percent of such starts that lie from Lower to Upper; 0: nothing is known
-	Calibrated           bool // the band is made from what came of earlier forecasts
-	Held, Of             int  // of the bands said before whose start is known: how many held it, and how many there are
+	Median     Time `json:"median"` // Never: it may not start
+	Lower      Time `json:"lower"`
+	Upper      Time `json:"upper"`
+	AtOnce     bool `json:"atOnce,omitempty"`     // it starts at the instant of the answer, which all three are
+	Level      int  `json:"level"`                // percent of such starts that lie from Lower to Upper; 0: nothing is known
+	Calibrated bool `json:"calibrated,omitempty"` // the band is made from what came of earlier forecasts
+	Held       int  `json:"held,omitempty"`       // of the bands said before whose start is known: how many held it
+	Of         int  `json:"of,omitempty"`         // and how many there are
 }
 
 // Known reports whether there is an answer.

@@ -18,11 +18,28 @@ const (
 func (s PilotState) Over() bool { return s == PilotOver || s == PilotDenied || s == PilotUnknown }
 
 // Gather is how the parts of a job are gathered at clusters without reservations: by pilots
-// that idle until all run. Its parts are those of the job, each for one site.
+// that idle until all run. Its parts are those of the job, each for one site. A job for a queue
+// has no parts: it goes as a whole into the queue in which it will probably begin first.
 type Gather struct {
 	Waste    int64    `json:"waste"`    // how much of the work may be idled, in millionths
 	Deadline Duration `json:"deadline"` // from when the job is ready
 	Odds     int      `json:"odds"`     // how sure a promise must be, in thousandths
+	Queue    bool     `json:"queue,omitempty"`
+}
+
+// LeastQueued is the shortest job that may go into a queue, and QueueDeadline how long it may
+// wait there.
+const (
+	LeastQueued   = 3 * Minute
+	QueueDeadline = 30 * Day
+	queueIdle     = 10 * Minute
+)
+
+// GatherQueued is how a job of that length is gathered that goes into a queue. Its only pilot is
+// the job: what it may idle, 10 min if the job is as long, bridges the time until it is seen to run.
+func GatherQueued(length Duration) *Gather {
+	waste := (int64(queueIdle)*WasteUnit + int64(length) - 1) / max(int64(length), 1)
+	return &Gather{Waste: min(max(waste, LeastWaste), MostWaste), Deadline: QueueDeadline, Queue: true}
 }
 
 // NodesAlone says why a part of a job that is gathered has none of the keys of AsksMore.
@@ -76,6 +93,8 @@ type GatheringPart struct {
 	Lost    int64  `json:"lost,omitempty"`    // the round that saw its last pilot end by itself; -1: none
 	Denials int    `json:"denials,omitempty"` // in a row
 	Words   string `json:"words,omitempty"`   // of the last one
+	// Likely is when its site forecast it to begin, of a job for a queue.
+	Likely BestEffort `json:"likely,omitzero"`
 }
 
 // GatheringPilot is a pilot whose end was not seen.
@@ -98,8 +117,12 @@ type GatheringTry struct {
 	Base  int64 `json:"base"`
 }
 
-// Words say how far it is: "gathering, try 2: north idles, south waits".
+// Words say how far it is: "gathering, try 2: north idles, south waits". Of a job for a queue:
+// "queued at north, likely to begin 40m after it came".
 func (g *Gathering) Words() Phrase {
+	if len(g.Parts) == 1 {
+		return g.queueWords()
+	}
 	s := Say("gathering, try %d: ", g.Tries+1)
 	none := true
 	for i := range g.Parts {
@@ -121,6 +144,27 @@ func (g *Gathering) Words() Phrase {
 		s += "no pilots yet"
 	}
 	return s
+}
+
+func (g *Gathering) queueWords() Phrase {
+	p := &g.Parts[0]
+	s := Say("queued at %s", p.Site)
+	if slices.ContainsFunc(g.Pilots, func(x GatheringPilot) bool { return !x.Given && x.Begin >= 0 }) {
+		s = Say("its turn has come at %s", p.Site)
+	}
+	if !p.Likely.Known() {
+		return s
+	}
+	after := func(t Time) string {
+		if t == Never {
+			return "never"
+		}
+		return max(t.Sub(g.Zero), 0).Words()
+	}
+	if p.Likely.AtOnce {
+		return s + ", to begin at once by its forecast"
+	}
+	return s + Say(", likely to begin %s after it came (%d %%: %s to %s)", after(p.Likely.Median), p.Likely.Level, after(p.Likely.Lower), after(p.Likely.Upper))
 }
 
 // Refusals say what managers have refused, in their own words, until they take a pilot:

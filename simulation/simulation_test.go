@@ -12,6 +12,8 @@ import (
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/names"
+	"github.com/bourse-grid/bourse/policy/search"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/tree/thorough"
 )
@@ -146,7 +148,7 @@ func randomScenario(r *rand.Rand) string {
 	}
 	for i := range 1 + r.IntN(3) {
 		fmt.Fprintf(&b, "[[broker]]\nname = \"vo%d\"\nbudget = %s\ncycle = %q\nhorizon = \"1d\"\nalgorithm = %q\nminimize = %q\nmax_alternatives = %d\nbatch_size = %s\n",
-			i, pick("50.0", "500.0", "100000.0"), pick("10m", "30m"), pick("alp", "amp", "amp-literal", "best"),
+			i, pick("50.0", "500.0", "100000.0"), pick("10m", "30m"), pick(names.Of(search.Algorithms())...),
 			pick("time", "cost", "finish"), 1+r.IntN(6), pick("1", "5", "100"))
 		fmt.Fprintf(&b, "[broker.workload]\nmodel = \"uniform\"\njobs = 60\nnodes = [1, %d]\nmax_price = [0.5, 2.0]\n", 4+r.IntN(40))
 	}

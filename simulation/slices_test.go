@@ -3,6 +3,8 @@ package simulation
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +76,40 @@ length = "2h"
 max_price = 20.0
 gpus_per_node = 8
 `
+
+// The jobs of a log take as many GPUs and cores of each node as it says.
+func TestSlices_JobsOfALogTakeTheirGPUsAndCores(t *testing.T) {
+	text, _, _ := strings.Cut(divided, "[[broker.job]]")
+	sc, err := configs.ParseScenario("log", fmt.Appendf(nil, text+"[broker.workload]\ntrace = \"week.sacct\"\ncores = 64\ngpus = 8\n", "time"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	log := "JobID|State|Submit|Elapsed|AllocCPUS|AllocTRES\n"
+	for i, x := range []string{"16|cpu=16,gres/gpu=4", "24|cpu=24,gres/gpu=1", "8|cpu=8,gres/gpu=16"} {
+		log += fmt.Sprintf("%d|COMPLETED|2026-01-31T12:0%d:00|01:00:00|%s\n", i+1, i, x)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "week.sacct"), []byte(log), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := sc.ResolveTraces(dir); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	world := Simulation{Scenario: sc, Workloads: NewWorkloads()}
+	if _, err := world.Run(1, Record{Hook: func(_ grid.Time, _ agents.ID, out *agents.Outbox) {
+		for _, f := range out.Facts {
+			if f, ok := f.(facts.NodesLocked); ok {
+				got = append(got, fmt.Sprintf("%d x %d/%d, %d GPUs, %d cores", f.What.Nodes, f.What.Part.Slices, f.What.Part.Of, f.What.Part.GPUs, f.What.Part.Cores))
+			}
+		}
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"1 x 4/8, 4 GPUs, 16 cores", "1 x 3/8, 1 GPUs, 24 cores", "2 x 0/0, 0 GPUs, 0 cores"}; !slices.Equal(got, want) {
+		t.Errorf("legs are %q, want %q", got, want)
+	}
+}
 
 // Jobs of parts of nodes and of whole ones are placed beside each other, each for the price of
 // what it takes; the invariants check that no slice is sold twice.

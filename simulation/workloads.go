@@ -273,6 +273,9 @@ func (l *Workloads) vo(b *configs.Broker, mean grid.Price, seed uint64) ([]grid.
 	if err != nil {
 		return nil, err
 	}
+	if w.Cores > 0 {
+		return loose(t.PartedJobs(terms, workload.JobOptions{Span: w.Days}, w.Jobs, workload.Node{Cores: w.Cores, GPUs: w.GPUs}))
+	}
 	local, _ := t.Jobs(workload.JobOptions{Span: w.Days})
 	local = slices.Clone(local)
 	shift(local, t.Zero())

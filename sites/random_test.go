@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/agents/story"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
@@ -282,6 +283,9 @@ func (w *wild) rest() {
 	again := New(w.cfg)
 	again.Replay(w.now, read)
 	w.same("beginning with the image", again.Image(), image)
+	if byFacts, byImage := story.Lasting(replayed.memory, passing...), story.Lasting(again.memory, passing...); byFacts != byImage {
+		w.t.Fatalf("by its facts it knows\n%s\nby its image\n%s", byFacts, byImage)
+	}
 	w.site.part = 3
 	parts := New(w.cfg)
 	for i := range w.site.Parts() {
@@ -295,6 +299,10 @@ func (w *wild) rest() {
 		w.t.Fatalf("the image brings back pending %s, not %s", p, q)
 	}
 }
+
+// passing are the fields of the memory that are of one life only, or follow from others.
+var passing = []string{"memory.cfg", "memory.part", "memory.open", "memory.epoch", "memory.started", "memory.began", "memory.compared",
+	"leg.order", "leg.place", "leg.grace", "leg.ends"}
 
 func pendings(s *Site) string {
 	var sum string

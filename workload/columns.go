@@ -28,6 +28,7 @@ const (
 	roleReq // requested processors
 	roleReqTRES
 	roleReqNodes
+	roleGPUs
 	roleState
 	roleUser
 	roleGroup
@@ -41,7 +42,7 @@ const (
 // roleNames are the words of ParseMap.
 var roleNames = map[string]role{
 	"job": roleID, "submit": roleSubmit, "start": roleStart, "end": roleEnd, "wait": roleWait, "run": roleRun, "estimate": roleEstimate,
-	"nodes": roleProcs, "status": roleState, "user": roleUser, "group": roleGroup, "name": roleName, "queue": roleQueue, "partition": rolePartition,
+	"nodes": roleProcs, "gpus": roleGPUs, "status": roleState, "user": roleUser, "group": roleGroup, "name": roleName, "queue": roleQueue, "partition": rolePartition,
 }
 
 // tableColumn is a column that is read. Its names are the same in any case, and with or
@@ -80,6 +81,7 @@ var tableColumns = []tableColumn{
 	{roleReq, "ReqCPUS requested_processors cpus_req requested_number_of_processors requested_number_of_resources RequestCpus res", 0, "requested processors"},
 	{roleReqTRES, "ReqTRES tres_req_str tres_req", 0, "requested processors by cpu=, where ReqCPUS is not there"},
 	{roleReqNodes, "ReqNodes requested_nodes nodes_req", 0, "requested processors where none are known"},
+	{roleGPUs, "AllocGPUs gpus num_gpus ngpus gpus_alloc allocated_gpus requested_gpus gpus_req gpu_count RequestGPUs", 0, "GPUs; else those of AllocTRES, or of ReqTRES"},
 	{roleState, "State job_state final_state st", 0, "status; jobs that had not ended are left out"},
 	{roleState, "status success", 0, "status, as a word or as in SWF"},
 	{roleUser, "User user_name Owner", 0, "user"},

@@ -103,7 +103,7 @@ func (g *gridLog) parse(r *Record, line []byte) (beyond, why string) {
 		}
 		r[f] = n
 	}
-	r[PrecedingJob], r[ThinkTime] = Unknown, Unknown
+	r[PrecedingJob], r[ThinkTime], r[GPUCount] = Unknown, Unknown, Unknown
 	for i := range gridKeys {
 		cell := g.cells[gridWords+i]
 		if f := Field(gridWords + i); f == PartitionNumber {

@@ -161,16 +161,16 @@ func (p *parser) record(r *Record, line []byte) (beyond, why string) {
 func (p *parser) plain(r *Record, line []byte) string {
 	n, why := r.parse(line)
 	switch {
-	case why != "" || n == len(r) && p.width > 0:
+	case why != "" || n == standard && p.width > 0:
 		return why
-	case n > len(r) && p.width == 0 && p.opt.Strict:
-		return fmt.Sprintf("has %d fields, must have %d; without strict reading those after the %dth would be left out", n, len(r), len(r))
-	case p.width == 0 && n <= len(r)+maxExtra:
+	case n > standard && p.width == 0 && p.opt.Strict:
+		return fmt.Sprintf("has %d fields, must have %d; without strict reading those after the %dth would be left out", n, standard, standard)
+	case p.width == 0 && n <= standard+maxExtra:
 		p.width = n
-	case n > p.width && p.width > len(r):
+	case n > p.width && p.width > standard:
 		return fmt.Sprintf("has %d fields, must have the %d of the first record", n, p.width)
-	case n > max(p.width, len(r)):
-		return fmt.Sprintf("has more than %d fields", len(r))
+	case n > max(p.width, standard):
+		return fmt.Sprintf("has more than %d fields", standard)
 	}
 	return ""
 }
@@ -283,8 +283,8 @@ func (p *parser) notes() (lines []string) {
 			lines = append(lines, p.t.Name+": "+fmt.Sprintf(format, args...))
 		}
 	}
-	if n := p.width - int(fields); n > 0 {
-		say(n, "%s after the %dth left out: SWF has no place for them", grid.Count(n, "column"), int(fields))
+	if n := p.width - standard; n > 0 {
+		say(n, "%s after the %dth left out: SWF has no place for them", grid.Count(n, "column"), standard)
 	}
 	say(p.parts, "%s of partial executions left out", grid.Count(p.parts, "line"))
 	for i := range p.t.Records {
@@ -309,6 +309,7 @@ func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 // with it, or "". It has a fast path for whole numbers, which nearly all are.
 func (r *Record) parse(line []byte) (n int, why string) {
 	f, i := 0, 0
+	r[GPUCount] = Unknown
 	for {
 		for i < len(line) && blank(line[i]) {
 			i++
@@ -316,7 +317,7 @@ func (r *Record) parse(line []byte) (n int, why string) {
 		if i == len(line) {
 			break
 		}
-		if f == len(r) {
+		if f == standard {
 			return f + len(bytes.Fields(line[i:])), ""
 		}
 		start := i
@@ -348,7 +349,7 @@ func (r *Record) parse(line []byte) (n int, why string) {
 		r[f] = n
 		f++
 	}
-	if f < len(r) {
+	if f < standard {
 		return f, fmt.Sprintf("has %d fields, must have 18", f)
 	}
 	return f, ""

@@ -2,7 +2,7 @@ package workload
 
 import "github.com/bourse-grid/bourse/grid"
 
-// Field is one of the 18 columns of a record, counted from 0.
+// Field is one of the 18 columns of a record in SWF, counted from 0, or GPUCount.
 type Field int
 
 // The fields in the order of the format. Times are in seconds, memory in kilobytes per
@@ -26,14 +26,17 @@ const (
 	PartitionNumber
 	PrecedingJob
 	ThinkTime
+	GPUCount // that were allocated, or else requested; only tables say it
 	fields
+
+	standard = int(GPUCount) // the number of those that SWF has
 )
 
 var fieldNames = [fields]string{
 	"job number", "submit time", "wait time", "run time", "allocated processors",
 	"average CPU time", "used memory", "requested processors", "requested time",
 	"requested memory", "status", "user", "group", "executable", "queue",
-	"partition", "preceding job", "think time",
+	"partition", "preceding job", "think time", "GPUs",
 }
 
 // String names the field in words.

@@ -43,7 +43,7 @@ type table struct {
 	index     map[string]int  // their places by plain name
 	titleLine []byte          // the line of names
 	from      [roles][]source // what is read for each role, the first with a value
-	field     [fields]int     // places of the columns that are fields of SWF alone, -1 for none
+	field     [standard]int   // places of the columns that are fields of SWF alone, -1 for none
 	cells     []string        // of the current record
 	zone      *time.Location  // of times that state none
 	key       jobKey          // of the current record
@@ -294,7 +294,7 @@ func (t *table) parse(r *Record, line []byte) (why string) {
 		r[f] = Unknown
 	}
 	t.identify()
-	for _, read := range [...]func(*Record) string{t.fields, t.status, t.sizes, t.times, t.named} {
+	for _, read := range [...]func(*Record) string{t.fields, t.status, t.sizes, t.gpus, t.times, t.named} {
 		if why := read(r); why != "" {
 			return why
 		}

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -152,6 +153,49 @@ func (t *table) sizes(r *Record) string {
 		}
 	}
 	return ""
+}
+
+// gpus reads the number of GPUs, of all nodes together. A number that cannot be read is passed
+// over and noted.
+func (t *table) gpus(r *Record) string {
+	c, s := t.cell(roleGPUs)
+	for _, tres := range [...]role{roleProcsTRES, roleReqTRES} {
+		if c == "" {
+			var text string
+			text, s = t.cell(tres)
+			c = gpusIn(text)
+		}
+	}
+	if c == "" {
+		return ""
+	}
+	if n, ok := count(c); ok && !n.beyond(maxProcessors) {
+		r[GPUCount] = n
+	} else {
+		t.unread[s.place]++
+	}
+	return ""
+}
+
+// gpusIn returns the number of GPUs in "cpu=4,gres/gpu=2,gres/gpu:a100=2", "" if there is none.
+// If only kinds of GPUs are counted, it is their sum.
+func gpusIn(tres string) string {
+	sum, kinds := int64(0), false
+	for part := range strings.SplitSeq(tres, ",") {
+		name, n, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch {
+		case name == "gres/gpu" && !sentinel(n):
+			return n
+		case strings.HasPrefix(name, "gres/gpu:"):
+			if k, ok := count(n); ok {
+				sum, kinds = sum+k.Whole(), true
+			}
+		}
+	}
+	if !kinds {
+		return ""
+	}
+	return strconv.FormatInt(sum, 10)
 }
 
 // count reads a number of nodes or processors as Slurm prints it: 2K is 2048, 4-8 at

@@ -23,7 +23,7 @@ func Write(w io.Writer, t *Trace) error {
 	}
 	for i := range t.Records {
 		out := b.AvailableBuffer()
-		for f, v := range t.Records[i] {
+		for f, v := range t.Records[i][:standard] {
 			if f > 0 {
 				out = append(out, ' ')
 			}

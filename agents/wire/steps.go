@@ -50,8 +50,7 @@ var steps = []codec{
 			out.Quotes[i] = &Quote{Fare: fare(q.Fare), Delayed: int64(q.Delayed), Refusal: reason(q.Refusal), RefundFull: int64(q.Cancellation.Full), HoldingFee: int64(q.Cancellation.Holding)}
 		}
 		for _, b := range m.BestEffort {
-			out.BestEffort = append(out.BestEffort, &BestEffort{Median: int64(b.Median), Lower: int64(b.Lower), Upper: int64(b.Upper),
-				Level: int64(b.Level), Calibrated: b.Calibrated, Held: int64(b.Held), Of: int64(b.Of), AtOnce: b.AtOnce})
+			out.BestEffort = append(out.BestEffort, bestEffort(&b))
 		}
 		w.within(len(m.Quotes), maxLegs, "quotes")
 		w.within(len(m.BestEffort), agents.MaxQueued, "forecasts")
@@ -206,12 +205,21 @@ func (r *reader) bestEffort(list []*BestEffort) (out []grid.BestEffort) {
 	}
 	for i, b := range list {
 		r.enter("best_effort", i)
-		out = append(out, grid.BestEffort{Median: r.perhaps("median", b.GetMedian()), Lower: r.perhaps("lower", b.GetLower()), Upper: r.perhaps("upper", b.GetUpper()),
-			Level: r.whole("level", b.GetLevel(), 0, 100), Calibrated: b.GetCalibrated(), AtOnce: b.GetAtOnce(),
-			Held: r.whole("held", b.GetHeld(), 0, maxForecast), Of: r.whole("of", b.GetOf(), 0, maxForecast)})
+		out = append(out, r.oneBestEffort(b))
 		r.leave()
 	}
 	return out
+}
+
+func (r *reader) oneBestEffort(b *BestEffort) grid.BestEffort {
+	return grid.BestEffort{Median: r.perhaps("median", b.GetMedian()), Lower: r.perhaps("lower", b.GetLower()), Upper: r.perhaps("upper", b.GetUpper()),
+		Level: r.whole("level", b.GetLevel(), 0, 100), Calibrated: b.GetCalibrated(), AtOnce: b.GetAtOnce(),
+		Held: r.whole("held", b.GetHeld(), 0, maxForecast), Of: r.whole("of", b.GetOf(), 0, maxForecast)}
+}
+
+func bestEffort(b *grid.BestEffort) *BestEffort {
+	return &BestEffort{Median: int64(b.Median), Lower: int64(b.Lower), Upper: int64(b.Upper),
+		Level: int64(b.Level), Calibrated: b.Calibrated, Held: int64(b.Held), Of: int64(b.Of), AtOnce: b.AtOnce}
 }
 
 func (r *reader) quotes(q *Quotes) agents.Quotes {

@@ -5320,6 +5320,7 @@ type PilotsRequest struct {
 	Limit         int64                  `protobuf:"varint,7,opt,name=limit,proto3" json:"limit,omitempty"`
 	Orders        []*PilotOrder          `protobuf:"bytes,8,rep,name=orders,proto3" json:"orders,omitempty"`
 	Price         int64                  `protobuf:"varint,9,opt,name=price,proto3" json:"price,omitempty"` // 0: none was told
+	Foresee       bool                   `protobuf:"varint,10,opt,name=foresee,proto3" json:"foresee,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5417,6 +5418,13 @@ func (x *PilotsRequest) GetPrice() int64 {
 	return 0
 }
 
+func (x *PilotsRequest) GetForesee() bool {
+	if x != nil {
+		return x.Foresee
+	}
+	return false
+}
+
 type PilotOrder struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Pilot         *LegID                 `protobuf:"bytes,1,opt,name=pilot,proto3" json:"pilot,omitempty"`
@@ -5488,6 +5496,7 @@ type Pilots struct {
 	Pilots        []*PilotIs             `protobuf:"bytes,7,rep,name=pilots,proto3" json:"pilots,omitempty"`
 	Cluster       int64                  `protobuf:"varint,8,opt,name=cluster,proto3" json:"cluster,omitempty"` // nodes of the group
 	Price         int64                  `protobuf:"varint,9,opt,name=price,proto3" json:"price,omitempty"`
+	Likely        *BestEffort            `protobuf:"bytes,10,opt,name=likely,proto3" json:"likely,omitempty"` // absent: nothing is known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5583,6 +5592,13 @@ func (x *Pilots) GetPrice() int64 {
 		return x.Price
 	}
 	return 0
+}
+
+func (x *Pilots) GetLikely() *BestEffort {
+	if x != nil {
+		return x.Likely
+	}
+	return nil
 }
 
 type PilotIs struct {
@@ -6115,7 +6131,7 @@ const file_wire_proto_rawDesc = "" +
 	"\x10ReplicaPartTaken\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x12\n" +
-	"\x04next\x18\x03 \x01(\rR\x04next\"\xe8\x01\n" +
+	"\x04next\x18\x03 \x01(\rR\x04next\"\x82\x02\n" +
 	"\rPilotsRequest\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12\x16\n" +
 	"\x06broker\x18\x02 \x01(\tR\x06broker\x12\x10\n" +
@@ -6125,12 +6141,14 @@ const file_wire_proto_rawDesc = "" +
 	"\x05nodes\x18\x06 \x01(\x03R\x05nodes\x12\x14\n" +
 	"\x05limit\x18\a \x01(\x03R\x05limit\x12/\n" +
 	"\x06orders\x18\b \x03(\v2\x17.bourse.wire.PilotOrderR\x06orders\x12\x14\n" +
-	"\x05price\x18\t \x01(\x03R\x05price\"f\n" +
+	"\x05price\x18\t \x01(\x03R\x05price\x12\x18\n" +
+	"\aforesee\x18\n" +
+	" \x01(\bR\aforesee\"f\n" +
 	"\n" +
 	"PilotOrder\x12(\n" +
 	"\x05pilot\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\x12\x18\n" +
 	"\agranted\x18\x02 \x01(\x03R\agranted\x12\x14\n" +
-	"\x05leave\x18\x03 \x01(\bR\x05leave\"\xf5\x01\n" +
+	"\x05leave\x18\x03 \x01(\bR\x05leave\"\xa6\x02\n" +
 	"\x06Pilots\x12\x10\n" +
 	"\x03ref\x18\x01 \x01(\x04R\x03ref\x12-\n" +
 	"\arefusal\x18\x02 \x01(\v2\x13.bourse.wire.ReasonR\arefusal\x12\x14\n" +
@@ -6140,7 +6158,9 @@ const file_wire_proto_rawDesc = "" +
 	"\x04room\x18\x06 \x01(\x03R\x04room\x12,\n" +
 	"\x06pilots\x18\a \x03(\v2\x14.bourse.wire.PilotIsR\x06pilots\x12\x18\n" +
 	"\acluster\x18\b \x01(\x03R\acluster\x12\x14\n" +
-	"\x05price\x18\t \x01(\x03R\x05price\"\xde\x01\n" +
+	"\x05price\x18\t \x01(\x03R\x05price\x12/\n" +
+	"\x06likely\x18\n" +
+	" \x01(\v2\x17.bourse.wire.BestEffortR\x06likely\"\xde\x01\n" +
 	"\aPilotIs\x12(\n" +
 	"\x05pilot\x18\x01 \x01(\v2\x12.bourse.wire.LegIDR\x05pilot\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
@@ -6394,13 +6414,14 @@ var file_wire_proto_depIdxs = []int32{
 	5,   // 136: bourse.wire.PilotOrder.pilot:type_name -> bourse.wire.LegID
 	9,   // 137: bourse.wire.Pilots.refusal:type_name -> bourse.wire.Reason
 	65,  // 138: bourse.wire.Pilots.pilots:type_name -> bourse.wire.PilotIs
-	5,   // 139: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
-	9,   // 140: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
-	141, // [141:141] is the sub-list for method output_type
-	141, // [141:141] is the sub-list for method input_type
-	141, // [141:141] is the sub-list for extension type_name
-	141, // [141:141] is the sub-list for extension extendee
-	0,   // [0:141] is the sub-list for field type_name
+	21,  // 139: bourse.wire.Pilots.likely:type_name -> bourse.wire.BestEffort
+	5,   // 140: bourse.wire.PilotIs.pilot:type_name -> bourse.wire.LegID
+	9,   // 141: bourse.wire.PilotIs.reason:type_name -> bourse.wire.Reason
+	142, // [142:142] is the sub-list for method output_type
+	142, // [142:142] is the sub-list for method input_type
+	142, // [142:142] is the sub-list for extension type_name
+	142, // [142:142] is the sub-list for extension extendee
+	0,   // [0:142] is the sub-list for field type_name
 }
 
 func init() { file_wire_proto_init() }

@@ -306,6 +306,8 @@ func TestWire_ForecastsComeBack(t *testing.T) {
 	t.Parallel()
 	for _, m := range []agents.Message{
 		agents.QuoteRequest{Ref: 9, Queued: []grid.Queueing{{Group: "main", Nodes: 8, Limit: 3_600_000}}},
+		agents.PilotsRequest{Ref: 9, Broker: "vo1", Job: "train", Nodes: 8, Limit: 3_600_000, Foresee: true},
+		agents.Pilots{Ref: 9, Group: "main", Likely: grid.BestEffort{Median: 1_790_000_060_000, Lower: 1_790_000_000_000, Upper: grid.Never, Level: 80, Calibrated: true, Held: 7, Of: 9}},
 		agents.Quotes{Ref: 9, BestEffort: []grid.BestEffort{
 			{Median: 1_790_000_600_000, Lower: 1_790_000_000_000, Upper: grid.Never, Level: 80, Calibrated: true, Held: 79, Of: 100}, {}}},
 	} {

@@ -11,18 +11,27 @@ import (
 
 // ask asks the sites what is there, and tells them what is wanted.
 func (gs *Gathers) ask(now grid.Time, x *job, out *agents.Outbox) {
-	if gs.ref == 0 { // an answer to an earlier life is not taken for one to this
-		gs.ref = uint64(gs.rec.Lives.Current().Incarnation) << 32
-	}
-	gs.ref++
-	x.ref, x.waits = gs.ref, make([]bool, len(x.state.Parts))
-	n := len(x.state.Parts)
-	x.look, x.owes = gather.Look{Fits: make([]bool, n), Room: make([]int, n)}, map[grid.LegID]owed{}
+	x.ref, x.waits = gs.nextRef(), make([]bool, len(x.state.Parts))
+	x.begins()
 	for i := range x.waits {
 		x.waits[i] = true
 	}
 	gs.tell(x, out)
 	out.Alarm(now.Add(gs.wait), waited{x.job.Name, x.ref})
+}
+
+func (gs *Gathers) nextRef() uint64 {
+	if gs.ref == 0 { // an answer to an earlier life is not taken for one to this
+		gs.ref = uint64(gs.rec.Lives.Current().Incarnation) << 32
+	}
+	gs.ref++
+	return gs.ref
+}
+
+// begins has nothing been seen in this round.
+func (x *job) begins() {
+	n := len(x.state.Parts)
+	x.look, x.owes = gather.Look{Fits: make([]bool, n), Room: make([]int, n)}, map[grid.LegID]owed{}
 }
 
 // tell sends each site all that is wanted of it.
@@ -31,7 +40,7 @@ func (gs *Gathers) tell(x *job, out *agents.Outbox) {
 	for i := range x.state.Parts {
 		p := &x.state.Parts[i]
 		m := agents.PilotsRequest{Ref: x.ref, Broker: gs.name, Job: x.job.Name, User: x.job.User, Group: p.Group,
-			Nodes: x.job.Parts[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second, Price: p.Price}
+			Nodes: x.parts()[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second, Price: p.Price}
 		if x.g != nil {
 			x.g.Wants(func(part, number int, granted int64, leave bool) {
 				if part == i && len(m.Orders) < agents.MaxPilots {
@@ -58,6 +67,10 @@ func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 	}
 	if x == nil {
 		return // it came too late
+	}
+	if x.choice != nil {
+		gs.likely(now, x, from, m, out)
+		return
 	}
 	i := slices.IndexFunc(x.state.Parts, func(p grid.GatheringPart) bool { return transaction.SiteID(p.Site) == from })
 	if i < 0 || !x.waits[i] {
@@ -114,7 +127,11 @@ func (x *job) take(i int, m agents.Pilots) {
 
 // waited ends the wait: the round goes on with what is known.
 func (gs *Gathers) waited(now grid.Time, m waited, out *agents.Outbox) {
-	if x := gs.of[gs.rec.Names[m.Job]]; x != nil && x.ref == m.Ref && slices.Contains(x.waits, true) {
+	switch x := gs.of[gs.rec.Names[m.Job]]; {
+	case x == nil || x.ref != m.Ref:
+	case x.choice != nil:
+		gs.chosen(now, x, out)
+	case slices.Contains(x.waits, true):
 		gs.round(now, x, out)
 	}
 }

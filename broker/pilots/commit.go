@@ -34,17 +34,20 @@ func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) bool {
 	if most < x.cost() || !gs.co.MayBuy(now) {
 		return false
 	}
-	f := gs.co.NewTx(j.Name, len(j.Parts))
+	parts := x.parts()
+	f := gs.co.NewTx(j.Name, len(parts))
 	f.Alternative, f.Legs = 1, legs
 	cost := max(x.cost(), 1)
 	var run []grid.Duration
-	for i := range j.Parts {
+	for i := range parts {
 		p := &x.state.Parts[i]
 		f.Sites = append(f.Sites, p.Site)
 		f.Limits = append(f.Limits, most.Over(int64(x.costOf(i)), int64(cost)))
-		f.Parts = append(f.Parts, j.Parts[i].Name)
+		if len(j.Parts) > 0 {
+			f.Parts = append(f.Parts, parts[i].Name)
+		}
 		f.Pilots = append(f.Pilots, x.pilot(i, x.g.Pilot(i)))
-		run = append(run, j.Parts[i].Run)
+		run = append(run, parts[i].Run)
 	}
 	if !slices.ContainsFunc(run, func(d grid.Duration) bool { return d > 0 }) {
 		run = nil
@@ -55,8 +58,7 @@ func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) bool {
 
 // legs are those of a window that begins at an instant.
 func (x *job) legs(start grid.Time) (list []grid.Leg) {
-	for i := range x.job.Parts {
-		p := &x.job.Parts[i]
+	for i, p := range x.parts() {
 		list = append(list, grid.Leg{Group: x.state.Parts[i].Group, Nodes: p.Nodes, Start: start, End: start.Add(p.Length)})
 	}
 	return list
@@ -110,8 +112,17 @@ func (gs *Gathers) Start(now grid.Time, out *agents.Outbox) {
 
 // Unsound says what is wrong with how a job is to be gathered; no reason: nothing is.
 func Unsound(j *grid.Job) grid.Reason {
-	if j.Gather == nil {
+	asks := grid.JobPart{Require: j.Require, Portion: j.Portion}
+	switch {
+	case j.Gather == nil:
 		return grid.Reason{}
+	case !j.Gather.Queue:
+	case len(j.Parts) > 0 || len(j.Sizes) > 0 || j.Flexible > 0:
+		return grid.Because(grid.Invalid, "queue: a job for a queue is of one piece, as many nodes as it says, without freedom")
+	case asks.AsksMore() != "":
+		return grid.Because(grid.Invalid, "%s %s", asks.AsksMore(), grid.NodesAlone)
+	case j.Length < grid.LeastQueued:
+		return grid.Because(grid.Invalid, "queue: %s is too short for a queue, where a job takes %s or more", j.Length.Words(), grid.LeastQueued.Words())
 	}
 	var had []string
 	for i := range j.Parts {

@@ -3,12 +3,13 @@
 // is set aside and paid for. What is to be done is decided by policy/gather, and what a window on
 // the pilots' nodes is by broker/transaction.
 //
-//	pilots.go  a job's gather from its begin to its end
-//	asking.go  what sites are asked and told, and what they answer
-//	round.go   a round: what follows from the answers
-//	commit.go  the transaction on the pilots' nodes
-//	money.go   what is set aside
-//	words.go   how far a job is, for people
+//	pilots.go    a job's gather from its begin to its end
+//	choosing.go  the queue that a job goes into
+//	asking.go    what sites are asked and told, and what they answer
+//	round.go     a round: what follows from the answers
+//	commit.go    the transaction on the pilots' nodes
+//	money.go     what is set aside
+//	words.go     how far a job is, for people
 package pilots
 
 import (
@@ -56,6 +57,8 @@ type job struct {
 	waits []bool // by part: its answer is awaited
 	look  gather.Look
 	owes  map[grid.LegID]owed // for pilots that are over, as their sites say at this round
+
+	choice *choice // of the queue that it goes into, while sites are asked
 }
 
 // owed is what a site charges for a pilot.
@@ -127,10 +130,10 @@ func (x *job) revive() {
 
 // order is what is to be gathered.
 func (x *job) order() gather.Order {
-	j := x.job
-	o := gather.Order{Length: lengthOf(j), Waste: j.Gather.Waste, Deadline: int64(j.Gather.Deadline / grid.Second)}
-	for i := range j.Parts {
-		p := gather.Part{Nodes: int64(j.Parts[i].Nodes), Cluster: int64(j.Parts[i].Nodes)}
+	j, parts := x.job, x.parts()
+	o := gather.Order{Length: lengthOf(parts), Waste: j.Gather.Waste, Deadline: int64(j.Gather.Deadline / grid.Second), Alone: j.Gather.Queue}
+	for i := range parts {
+		p := gather.Part{Nodes: int64(parts[i].Nodes), Cluster: int64(parts[i].Nodes)}
 		if i < len(x.state.Parts) && x.state.Parts[i].Cluster > 0 {
 			p.Cluster = int64(x.state.Parts[i].Cluster)
 		}
@@ -139,12 +142,20 @@ func (x *job) order() gather.Order {
 	return o
 }
 
-// lengthOf is how long its parts run.
-func lengthOf(j *jobs.Job) int64 {
-	if len(j.Parts) == 0 {
+// parts are those that are gathered: of a job for a queue the job itself.
+func (x *job) parts() []grid.JobPart {
+	if j := x.job; j.Gather.Queue {
+		return []grid.JobPart{{Nodes: j.Nodes, Length: j.Length, Run: j.Run}}
+	}
+	return x.job.Parts
+}
+
+// lengthOf is how long parts run.
+func lengthOf(parts []grid.JobPart) int64 {
+	if len(parts) == 0 {
 		return 0
 	}
-	return seconds(j.Parts[0].Length)
+	return seconds(parts[0].Length)
 }
 
 func seconds(d grid.Duration) int64 { return int64((d + grid.Second - 1) / grid.Second) }
@@ -164,6 +175,10 @@ func (gs *Gathers) due(now grid.Time, m due, out *agents.Outbox) {
 		return
 	}
 	if x.state.Parts == nil {
+		if x.job.Gather.Queue {
+			gs.choose(now, x, out)
+			return
+		}
 		x.open(now, gs)
 	}
 	x.reconcile(now, gs)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/grid"
 )
 
@@ -28,6 +29,46 @@ func named() *job {
 	}
 	x.take(0, agents.Pilots{Group: "main", Pilots: []agents.PilotIs{over(7, 0, 0), over(7, 0, 0), over(7, 0, 1), over(7, 1, 0), over(8, 0, 2)}})
 	return x
+}
+
+// A job for a queue is of one piece, long enough that its pilot can be seen in time.
+func TestUnsound_AJobForAQueue(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*grid.Job){
+		"":      func(*grid.Job) {},
+		"short": func(j *grid.Job) { j.Length = grid.LeastQueued - 1 },
+		"piece": func(j *grid.Job) {
+			j.Parts = []grid.JobPart{{Name: "a", Nodes: 2, Length: grid.Hour, Sites: []string{"north"}}}
+		},
+		"freedom":       func(j *grid.Job) { j.Flexible = grid.Hour },
+		"gpus_per_node": func(j *grid.Job) { j.Portion.GPUs = 1 },
+		"require":       func(j *grid.Job) { j.Require.GPUs = 1 },
+		"as many":       func(j *grid.Job) { j.Sizes = []grid.Size{{Nodes: 2, Length: grid.Hour}, {Nodes: 4, Length: grid.Hour}} },
+	} {
+		j := grid.Job{Name: "train", Request: grid.Request{Nodes: 2, Length: grid.Hour}, Gather: grid.GatherQueued(grid.Hour)}
+		change(&j)
+		if why := Unsound(&j); why.Refused() != (name != "") || !strings.Contains(why.Detail, name) {
+			t.Errorf("%q: %v", name, why)
+		}
+	}
+}
+
+// The site of the least median is chosen among those that take the job, of equal ones the first.
+func TestBest_TheLeastMedianOfThoseThatTakeIt(t *testing.T) {
+	t.Parallel()
+	x := &job{job: jobs.NewJob(grid.Job{Name: "train", Request: grid.Request{Nodes: 2, Length: grid.Hour, Budget: 10 * grid.Credit}, Gather: grid.GatherQueued(grid.Hour)})}
+	at := func(median grid.Time) *agents.Pilots {
+		return &agents.Pilots{Group: "main", Price: grid.Price(grid.Credit), Room: 1, Likely: grid.BestEffort{Median: median, Lower: median, Upper: median, Level: 80}}
+	}
+	full, dear, closed, unknown := at(1), at(1), at(1), at(1)
+	full.Room, dear.Price, closed.Refusal, unknown.Likely = 0, grid.Price(6*grid.Credit), grid.Because(grid.NotAllowed, "closed"), grid.BestEffort{}
+	c := &choice{answers: []*agents.Pilots{full, dear, nil, closed, unknown, at(grid.Never), at(30), at(20), at(20)}}
+	if got := c.best(x); got != 7 {
+		t.Errorf("%d is chosen", got)
+	}
+	if c.answers = c.answers[:6]; c.best(x) != -1 {
+		t.Error("one is chosen that does not take it")
+	}
 }
 
 // A part asks its site for nodes alone: by a batch file, by the API and by a broker's own intake

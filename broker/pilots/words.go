@@ -17,7 +17,7 @@ func Words(j *jobs.Job) grid.Phrase {
 	idle := gather.Restore(o, &x.state).Spent()
 	for _, p := range x.state.Pilots {
 		if !p.Given && p.Begin >= 0 {
-			idle += int64(j.Parts[p.Part].Nodes) * p.Granted
+			idle += int64(x.parts()[p.Part].Nodes) * p.Granted
 		}
 	}
 	return x.state.Words() + grid.Say("; idle %s of %s node-hours", nodeHours(idle), nodeHours(o.Allowance())) + x.state.Refusals()

@@ -3,6 +3,7 @@ package planning
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -56,9 +57,10 @@ func TestChoose_WindowsOfPartsFitBesideOthers(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	placed := map[grid.Goal]int{}
+	composing := slices.DeleteFunc(search.Each(), func(a search.Algorithm) bool { return !a.Composes() })
 	for n := range 120 {
 		goal := []grid.Goal{grid.GoalValue, grid.GoalTime, grid.GoalCost, grid.GoalFinish}[n%4]
-		in := mixed(rng, goal, []search.Algorithm{search.AMP, search.ALP, search.Best}[n%3])
+		in := mixed(rng, goal, composing[n%len(composing)])
 		var p Planner
 		d := p.Plan(in)
 		o := p.Choose(d, &Quotes{Left: grid.MaxBudget, Sites: make([][]grid.Quote, len(in.Sites))})

@@ -250,9 +250,13 @@ func (d *Draft) Preferred(job int, alternatives []Alternative, can func(*Alterna
 		if a.Size != size || !can(a) {
 			continue
 		}
-		g := a.Legs[0].Group
-		list = append(list, choice.Candidate{Site: int(a.Legs[0].Site), Start: a.Start(), End: a.End, Cost: a.Cost,
-			Backlog: d.queued[g] / grid.Duration(max(1, d.Groups[g].Nodes))})
+		g, w := a.Legs[0].Group, &a.Legs[0].What
+		c := choice.Candidate{Site: int(a.Legs[0].Site), Start: a.Start(), End: a.End, Cost: a.Cost,
+			Backlog: d.queued[g] / grid.Duration(max(1, d.Groups[g].Nodes))}
+		if t.Strategy.Queues() && len(d.clear[g]) > 0 {
+			c.Queued = d.clear[g].EarliestFit(max(d.in.From, j.Request.Ready, d.clear[g][0].At), w.Nodes, w.Duration())
+		}
+		list = append(list, c)
 		index = append(index, i)
 	}
 	rule := choice.Rule{Strategy: t.Strategy, Alpha: t.Alpha, Draw: d.in.draw(j.Name)}

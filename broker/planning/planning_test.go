@@ -24,7 +24,7 @@ func randomInput(t *rapid.T) *Input {
 		return grid.Credits(rapid.IntRange(0, most).Draw(t, label)) * grid.Credit
 	}
 	in := &Input{Cycle: 7, From: 10 * sec, Horizon: 20_000 * sec, Away: rapid.Bool().Draw(t, "away"),
-		Terms: Terms{Algorithm: rapid.SampledFrom([]search.Algorithm{search.AMP, search.ALP, search.Best}).Draw(t, "algorithm"),
+		Terms: Terms{Algorithm: rapid.SampledFrom(search.Each()).Draw(t, "algorithm"),
 			Minimize:    rapid.SampledFrom([]grid.Goal{grid.GoalValue, grid.GoalTime, grid.GoalCost, grid.GoalFinish}).Draw(t, "minimize"),
 			BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: rapid.IntRange(1, 8).Draw(t, "alternatives"), OfferWait: 10 * grid.Second}}
 	switch rapid.IntRange(0, 3).Draw(t, "terms") {

@@ -117,7 +117,8 @@ func (c *chooser) laid() bool {
 
 // valuableParts adds, for each job that takes slices, the windows worth a quote under the goal
 // value: by its own goal, the cheapest and the earliest, in all nodes and in those that are
-// clear. They may overlap. It returns those jobs.
+// clear. They may overlap. It returns those jobs. What is best of all nodes and lies in those
+// that are clear is best of these too, and not searched for again.
 func (p *Planner) valuableParts(d *Draft) (which []int) {
 	for i := range d.Jobs {
 		if !d.Jobs[i].Over && d.divides(i) {
@@ -127,12 +128,15 @@ func (p *Planner) valuableParts(d *Draft) (which []int) {
 	if len(which) == 0 {
 		return nil
 	}
+	clear := make([][3]bool, len(which))
 	for _, free := range [][]grid.Profile{d.admissible, d.clear} {
 		p.open(d, free)
-		for _, i := range which {
+		for n, i := range which {
 			j := d.placed(i)
-			for _, w := range []search.Weights{j.Weights(d.in.Terms.Weight), placement.Cheapest, placement.Earliest} {
-				p.addLeast(d, i, &j, w, d.in.Jobs[i].Request.Budget, &d.Jobs[i])
+			for k, w := range [...]search.Weights{j.Weights(d.in.Terms.Weight), placement.Cheapest, placement.Earliest} {
+				if !clear[n][k] {
+					clear[n][k] = p.addLeast(d, i, &j, w, d.in.Jobs[i].Request.Budget, &d.Jobs[i])
+				}
 			}
 		}
 	}
@@ -149,11 +153,12 @@ func (d *Draft) placed(job int) placement.Job {
 }
 
 // addLeast searches the open list for the window of each size that loses least, and adds those
-// that a plan does not have yet.
-func (p *Planner) addLeast(d *Draft, job int, j *placement.Job, w search.Weights, most grid.Credits, to *Plan) {
+// that a plan does not have yet. It reports whether all that it has found is clear.
+func (p *Planner) addLeast(d *Draft, job int, j *placement.Job, w search.Weights, most grid.Credits, to *Plan) (clear bool) {
+	clear = true
 	for _, z := range j.Preferred() {
 		if len(to.Alternatives) >= d.in.Terms.MaxAlternatives {
-			return
+			return clear
 		}
 		r := j.At(z)
 		q := p.finder.Prepare(r, d.in.From, d.withoutDearParts(job, &r))
@@ -164,10 +169,25 @@ func (p *Planner) addLeast(d *Draft, job int, j *placement.Job, w search.Weights
 		n := len(to.Alternatives)
 		to.add(d, &d.in.Jobs[job], []grid.Window{window})
 		a := &to.Alternatives[n]
+		clear = clear && d.liesClear(a)
 		if slices.ContainsFunc(to.Alternatives[:n], func(x Alternative) bool { return slices.Equal(x.Legs, a.Legs) }) {
 			to.Alternatives, to.Found = to.Alternatives[:n], to.Found-1
 		}
 	}
+	return clear
+}
+
+// liesClear reports whether a window of one leg opens no node that is not clear.
+func (d *Draft) liesClear(a *Alternative) bool {
+	if len(a.Legs) > 1 {
+		return false
+	}
+	l, g := &a.Legs[0].What, a.Legs[0].Group
+	opens := l.Nodes
+	if l.Part.Some() {
+		opens -= len(portions.Choose(d.opened[g], l))
+	}
+	return opens == 0 || l.Start >= d.clear[g][0].At && d.clear[g].Min(l.Start, l.End) >= opens
 }
 
 // withoutDearParts marks the groups that are closed to a job or, if the price of each node is

@@ -41,8 +41,9 @@ type reconciler interface {
 	// at asked.
 	lookedAt() (asked, asOf grid.Time)
 	// blind says why nothing is known of the nodes; startsNow reports whether a job would start at
-	// once, by the last look.
+	// once, by the last look, and BestEffort when jobs would probably start; nil: nobody forecasts.
 	blind(now grid.Time) grid.Reason
+	BestEffort(list []grid.Queueing) []grid.BestEffort
 	startsNow(now grid.Time, account string, group, nodes int, limit grid.Duration) bool
 }
 
@@ -202,6 +203,11 @@ func (all *pilots) answer(now grid.Time, failed grid.Reason, send func(to agents
 		a := all.about(now, x.m.Ask, !failed.Refused())
 		if failed.Refused() {
 			a.Refusal, a.Fits = failed, false
+		}
+		if m := x.m.Ask; m.Foresee && !a.Refusal.Refused() {
+			if list := all.by.BestEffort([]grid.Queueing{{Group: a.Group, Nodes: m.Nodes, Limit: m.Limit}}); len(list) > 0 {
+				a.Likely = list[0]
+			}
 		}
 		send(x.from, agents.ClusterPilots{For: x.m.For, Pilots: a})
 		return true

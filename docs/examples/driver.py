@@ -80,6 +80,8 @@ def locked(folder):
 class Machine:
     """The resource manager: what there is, and the verbs."""
 
+    source = "processes of this machine"
+
     def __init__(self, folder, nodes):
         self.folder, self.user = os.path.abspath(folder), pwd.getpwuid(os.getuid()).pw_name
         self.nodes = ["n%03d" % (i + 1) for i in range(nodes)]
@@ -87,6 +89,13 @@ class Machine:
 
     def place(self, name):
         return os.path.join(self.folder, name)
+
+    def alive(self, place):
+        """Whether a job is there, waiting or running."""
+        return locked(place)
+
+    def order(self, place):
+        return read(os.path.join(place, "order"))
 
     def folders(self):
         for name in sorted(os.listdir(self.folder)):
@@ -100,11 +109,11 @@ class Machine:
 
     def job(self, folder):
         """One job of a look; None if it has never begun and never will."""
-        order = read(os.path.join(folder, "order"))
+        order = self.order(folder)
         if order is None:
             return None
         within = order.get("in")
-        alive = locked(self.place(within) if within else folder)  # before its files: what it writes last counts
+        alive = self.alive(self.place(within) if within else folder)  # before its files: what it writes last counts
         begun, result = (read(os.path.join(folder, f)) for f in ("begun", "result"))
         if not alive and begun is None and not within:
             return None
@@ -133,7 +142,7 @@ class Machine:
         jobs.sort(key=lambda j: ("running", "pending", "ended", "lost").index(j["state"]))
         busy = {n for j in jobs if j["state"] == "running" for n in j["nodes"]}
         nodes = [{"name": n, "state": "up", "cpus": 1, "busy": int(n in busy), "partitions": ["batch"]} for n in self.nodes]
-        return {"look": {"at": at, "source": "processes of this machine", "nodes": nodes, "jobs": jobs, "reservations": []}}
+        return {"look": {"at": at, "source": self.source, "nodes": nodes, "jobs": jobs, "reservations": []}}
 
     def allowed(self, r):
         """Refuses what can never run here."""
@@ -151,7 +160,7 @@ class Machine:
                  "command": r.get("command"), "env": r.get("env", {}), "dir": r.get("dir", "")}
         if r.get("in"):
             return self.run_in(order, r["in"], r.get("script"))
-        if locked(place):
+        if self.alive(place):
             return {"outcome": "done"}
         if os.path.exists(place):
             raise Denied("bad-state", "it has run before")
@@ -180,7 +189,7 @@ class Machine:
             p.returncode = 0  # it lives on: nobody here waits for it
         if said != b"submitted":
             shutil.rmtree(beside, ignore_errors=True)
-            if locked(place):  # that of an earlier life of this driver has begun it meanwhile
+            if self.alive(place):  # that of an earlier life of this driver has begun it meanwhile
                 return {"outcome": "done"}
             raise RuntimeError("its supervisor has not begun")
         return {"outcome": "done"}
@@ -190,7 +199,7 @@ class Machine:
         self.allowed(r)
         if not 0 < r["count"] <= len(self.nodes) or r["limit"] <= 0 or r["grant"] <= 0:
             raise Denied("too-large", "it has %d nodes, and a pilot needs a limit and a grant" % len(self.nodes))
-        if locked(place):
+        if self.alive(place):
             return {"outcome": "done"}
         if os.path.exists(place):
             raise Denied("bad-state", "it has run before")
@@ -199,7 +208,7 @@ class Machine:
 
     def grant(self, r):
         place = self.place(r["name"])
-        if not locked(place) or read(os.path.join(place, "left")):
+        if not self.alive(place) or read(os.path.join(place, "left")):
             raise Denied("bad-state", "there is no such pilot, or it has left")
         write(os.path.join(place, "granted"), max(read(os.path.join(place, "granted")), r["seconds"]))
         return {"outcome": "done"}
@@ -207,8 +216,8 @@ class Machine:
     def run_in(self, order, pilot, script):
         """Makes a pilot the work. The word to go is there before the decision, which is one mkdir."""
         at, place = self.place(pilot), self.place(order["name"])
-        of, begun, go = (read(os.path.join(at, f)) for f in ("order", "begun", "go"))
-        if not NAME.match(pilot) or of is None or begun is None or not locked(at) or read(os.path.join(at, "left")):
+        of, (begun, go) = self.order(at), (read(os.path.join(at, f)) for f in ("begun", "go"))
+        if not NAME.match(pilot) or of is None or begun is None or not self.alive(at) or read(os.path.join(at, "left")):
             raise Denied("bad-state", "the pilot does not run, or it has left")
         if set(order["nodes"]) - set(begun["nodes"]):
             raise Denied("no-node", "the pilot does not have these nodes")
@@ -232,7 +241,7 @@ class Machine:
     def meant(self, r):
         """The folder of the very job that a request is about, or None."""
         place = self.place(r["name"])
-        order = read(os.path.join(place, "order"))
+        order = self.order(place)
         if order is None or r.get("number") not in (None, str(order["number"])):
             return None
         if r.get("submit") is not None and abs(r["submit"] - order["submit"]) > 0.01:
@@ -241,12 +250,12 @@ class Machine:
 
     def keeper(self, place):
         """The folder whose supervisor a job has: its own, or its pilot's."""
-        return self.place(read(os.path.join(place, "order")).get("in") or os.path.basename(place))
+        return self.place(self.order(place).get("in") or os.path.basename(place))
 
     def end(self, r):
         place = self.meant(r)
-        if place and locked(self.keeper(place)) and not read(os.path.join(place, "result")):
-            os.kill(read(os.path.join(place, "order"))["number"], signal.SIGTERM)
+        if place and self.alive(self.keeper(place)) and not read(os.path.join(place, "result")):
+            os.kill(self.order(place)["number"], signal.SIGTERM)
         return {"outcome": "done"}
 
     def delete(self, r):
@@ -255,7 +264,7 @@ class Machine:
             return {"outcome": "done"}
         self.end(r)
         until, keeper = time.time() + 2 * GRACE, self.keeper(place)
-        while locked(keeper) and not read(os.path.join(place, "result")):
+        while self.alive(keeper) and not read(os.path.join(place, "result")):
             if time.time() > until:
                 raise RuntimeError("it was told to end, and has not yet")
             time.sleep(0.05)
@@ -303,7 +312,7 @@ class Driver:
         do = r.get("do")
         try:
             if do == "hello":
-                return {"version": 1, "source": "processes of this machine", "can": [*self.verbs, "output"]}
+                return {"version": 1, "source": self.machine.source, "can": [*self.verbs, "output"]}
             if do == "look":
                 return self.machine.look(r)
             if do not in (*self.verbs, "output"):

@@ -237,7 +237,8 @@ func randomGrid(t *rapid.T, seed uint64) *federation {
 		s.refuse = []string{"", "", "", "quote", "hold"}[rng.IntN(5)]
 		s.closed = rng.IntN(6) == 0
 	}
-	g.cfg.Algorithm = []search.Algorithm{search.AMP, search.ALP, search.Best}[rng.IntN(3)]
+	composing := slices.DeleteFunc(search.Each(), func(a search.Algorithm) bool { return !a.Composes() })
+	g.cfg.Algorithm = composing[rng.IntN(len(composing))]
 	g.cfg.Minimize = []grid.Goal{grid.GoalTime, grid.GoalCost, grid.GoalFinish}[rng.IntN(3)]
 	g.cfg.Budget = grid.Credits(between(1, 80)) * grid.Credit
 	if rng.IntN(3) == 0 {

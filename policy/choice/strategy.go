@@ -20,12 +20,14 @@ const (
 	ShortestQueue                 // where the least work waits per node
 	Random                        // on any site that has room
 	Program                       // whatever somebody outside says, of the windows of a batch
+	SoonestQueue                  // where it would start first in the queue
 )
 
 type strategyIs struct {
 	order func(r Rule, list []Candidate) func(x, y *Candidate) int // which of two comes first; nil: jobs are weighed in batches
 	alpha bool                                                     // it goes by Rule.Alpha
 	asks  bool                                                     // somebody outside chooses, for a batch
+	queue bool                                                     // it goes by Candidate.Queued
 }
 
 // strategies is the table of them. A new one is a constant and a line here; its
@@ -41,6 +43,8 @@ var strategies = names.Table[Strategy, strategyIs]{Kind: "strategy", Lines: []na
 	Random: {Name: "random", Means: "one by one: on any site that has room", Is: strategyIs{
 		order: func(r Rule, list []Candidate) func(x, y *Candidate) int { return bySite(draw(list, r.Draw)) }}},
 	Program: {Name: "program", Means: "a program of yours, `chooser`, picks among the windows of a cycle; only in a scenario", Is: strategyIs{asks: true}},
+	SoonestQueue: {Name: "soonest-queue", Means: "one by one: where it would start first in the queue, by the queue's plan", Is: strategyIs{queue: true,
+		order: func(Rule, []Candidate) func(x, y *Candidate) int { return byQueue }}},
 }}
 
 // String names the strategy as configuration files do.
@@ -54,6 +58,9 @@ func (s Strategy) OneByOne() bool { return strategies.Is(s).order != nil }
 
 // TakesAlpha reports whether the strategy goes by Rule.Alpha.
 func (s Strategy) TakesAlpha() bool { return strategies.Is(s).alpha }
+
+// Queues reports whether the strategy goes by Candidate.Queued.
+func (s Strategy) Queues() bool { return strategies.Is(s).queue }
 
 // Asks reports whether somebody outside chooses, of the windows of a batch.
 func (s Strategy) Asks() bool { return strategies.Is(s).asks }
@@ -76,6 +83,7 @@ type Candidate struct {
 	Start, End grid.Time
 	Cost       grid.Credits  // base and additive part
 	Backlog    grid.Duration // what waits in the group's queue, per node
+	Queued     grid.Time     // when the job would start in that queue if all jobs ran to their limits; only if Queues holds
 }
 
 // Rule is a strategy with its parameters.
@@ -116,6 +124,8 @@ func (r Rule) Best(list []Candidate) int {
 }
 
 func byBacklog(x, y *Candidate) int { return cmp.Compare(x.Backlog, y.Backlog) }
+
+func byQueue(x, y *Candidate) int { return cmp.Compare(x.Queued, y.Queued) }
 
 // bySite puts the candidates of one site first.
 func bySite(site int) func(x, y *Candidate) int {

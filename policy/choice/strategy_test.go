@@ -19,10 +19,10 @@ import (
 //	2       100  200    10       70   cheap and late
 //	2        20  120    80       70
 var worked = []Candidate{
-	{Site: 0, Start: 0, End: 100, Cost: 90, Backlog: 50},
-	{Site: 1, Start: 40, End: 90, Cost: 30, Backlog: 10},
-	{Site: 2, Start: 100, End: 200, Cost: 10, Backlog: 70},
-	{Site: 2, Start: 20, End: 120, Cost: 80, Backlog: 70},
+	{Site: 0, Start: 0, End: 100, Cost: 90, Backlog: 50, Queued: 60},
+	{Site: 1, Start: 40, End: 90, Cost: 30, Backlog: 10, Queued: 90},
+	{Site: 2, Start: 100, End: 200, Cost: 10, Backlog: 70, Queued: 30},
+	{Site: 2, Start: 20, End: 120, Cost: 80, Backlog: 70, Queued: 30},
 }
 
 func TestRule_WorkedCase(t *testing.T) {
@@ -34,6 +34,7 @@ func TestRule_WorkedCase(t *testing.T) {
 	}{
 		{"the earliest start", Rule{Strategy: Earliest}, 0},
 		{"the shortest queue, not the earliest start", Rule{Strategy: ShortestQueue}, 1},
+		{"the queue in which it starts first, its earliest start", Rule{Strategy: SoonestQueue}, 3},
 		{"alpha 0 looks at the start alone", Rule{Strategy: ByPreference, Alpha: 0}, 0},
 		{"alpha 1 looks at the cost alone", Rule{Strategy: ByPreference, Alpha: One}, 2},
 		// (cost - 10)/80 + start/100, halved: 0.5, 0.325, 0.5, 0.5375
@@ -53,7 +54,7 @@ func TestRule_WorkedCase(t *testing.T) {
 func TestRule_WhatItLeavesOpenGoesToTheEarliestStartThenEndThenCost(t *testing.T) {
 	t.Parallel()
 	list := []Candidate{{Start: 5, End: 9, Cost: 1}, {Start: 4, End: 9, Cost: 2}, {Start: 4, End: 8, Cost: 3}, {Start: 4, End: 8, Cost: 2}, {Start: 4, End: 8, Cost: 2}}
-	for _, s := range []Strategy{Earliest, ShortestQueue, Random} {
+	for _, s := range []Strategy{Earliest, ShortestQueue, SoonestQueue, Random} {
 		if got := (Rule{Strategy: s}).Best(list); got != 3 {
 			t.Errorf("%v: candidate %d, want 3", s, got)
 		}
@@ -109,12 +110,12 @@ func TestRule_RandomDrawsEverySiteAlike(t *testing.T) {
 
 func TestParseStrategy_ReadsWhatStringWrites(t *testing.T) {
 	t.Parallel()
-	for s := Batch; s <= Program; s++ {
+	for s := Batch; s <= SoonestQueue; s++ {
 		if got, err := ParseStrategy(s.String()); got != s || err != nil {
 			t.Errorf("%v: %v, %v", s, got, err)
 		}
 	}
-	if _, err := ParseStrategy("fastest"); err == nil || !strings.Contains(err.Error(), "batch, alpha, earliest, shortest-queue, random or program") {
+	if _, err := ParseStrategy("fastest"); err == nil || !strings.Contains(err.Error(), "batch, alpha, earliest, shortest-queue, random, program or soonest-queue") {
 		t.Errorf("an unknown strategy is read, or the error does not say which there are: %v", err)
 	}
 }

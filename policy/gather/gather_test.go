@@ -98,6 +98,27 @@ func TestGather_WhatIsGrantedCountsUntilItsEndIsSeen(t *testing.T) {
 	}
 }
 
+// An end that is seen after COMMIT was asked for is taken in, whatever becomes of the window: its
+// pilot is paid for once, and Idle says nothing of it again.
+func TestRound_TakesEndsWhileItCommits(t *testing.T) {
+	g := New(Order{Length: 3600, Waste: 200_000, Deadline: 86_400, Parts: []Part{{8, 100}}})
+	g.Round(Look{At: 0})
+	g.Round(Look{At: 20, Pilots: []Sight{{State: Running, Begin: 20}}})
+	if g.Phase() != Committing {
+		t.Fatalf("phase %d, want that COMMIT is asked for", g.Phase())
+	}
+	end := Sight{State: Ended, Begin: 20, End: 75}
+	if idle, over := g.Idle(end); idle != 8*55 || !over {
+		t.Errorf("idled %d, over: %v", idle, over)
+	}
+	if acts := g.Round(Look{At: 80, Pilots: []Sight{end}}); acts != nil {
+		t.Errorf("acts %v", acts)
+	}
+	if idle, over := g.Idle(end); over {
+		t.Errorf("its end is awaited still, with %d idled", idle)
+	}
+}
+
 // With places kept, every part waits with a far begin from the first round, no part leads,
 // and all begin when all would start from their places.
 func TestGather_PlaceKept(t *testing.T) {
@@ -292,4 +313,34 @@ func FuzzReadCases(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Of one part, the pilot waits for the job in the queue, and the job begins as soon as it is seen to
+// run, however long that takes.
+func TestAlone_BeginsWhenItsPilotRuns(t *testing.T) {
+	t.Parallel()
+	o := Order{Length: 3600, Waste: 600 * WasteUnit / 3600, Deadline: 30 * 86_400, Parts: []Part{{4, 128}}, Alone: true}
+	if err := o.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if two := (Order{Length: 3600, Waste: WasteUnit, Deadline: 1, Parts: []Part{{4, 128}, {4, 128}}, Alone: true}); two.Check() == nil {
+		t.Error("two parts are alone")
+	}
+	g := New(o)
+	if acts := g.Round(Look{At: 0, Fits: []bool{false}}); len(acts) != 1 || acts[0].Do != Submit {
+		t.Fatalf("%+v", acts)
+	}
+	at := int64(60)
+	for ; at < 40_000; at += 60 {
+		if acts := g.Round(Look{At: at, Fits: []bool{false}}); len(acts) > 0 {
+			t.Fatalf("at %d: %+v", at, acts)
+		}
+	}
+	acts := g.Round(Look{At: at, Pilots: []Sight{{State: Running, Begin: at - 55}}})
+	if len(acts) != 1 || acts[0].Do != Commit || acts[0].Value != at+10 {
+		t.Fatalf("%+v", acts)
+	}
+	if g.Counted() > o.Allowance() {
+		t.Errorf("%d of %d are counted", g.Counted(), o.Allowance())
+	}
 }

@@ -56,6 +56,9 @@ type Order struct {
 	// Place says that every cluster keeps a job's place in line while its begin is far:
 	// all parts wait so from the first round, and none leads.
 	Place bool
+	// Alone says that there is one part: its pilot waits in the queue for the job, which begins
+	// as soon as it runs.
+	Alone bool
 }
 
 // Part is the nodes wanted at one cluster.
@@ -67,7 +70,9 @@ type Part struct {
 // Check says what is wrong with an order, with the remedy.
 func (o *Order) Check() error {
 	switch {
-	case len(o.Parts) < LeastParts || len(o.Parts) > MostParts:
+	case o.Alone && len(o.Parts) != 1:
+		return fmt.Errorf("%s; a job for a queue is of one piece", grid.Count(len(o.Parts), "part"))
+	case !o.Alone && len(o.Parts) < LeastParts || len(o.Parts) > MostParts:
 		return fmt.Errorf("%s; a job is gathered from %d to %d", grid.Count(len(o.Parts), "part"), LeastParts, MostParts)
 	case o.Length < 1 || o.Length > MostLength:
 		return fmt.Errorf("length %d s: must be 1 to %d", o.Length, MostLength)

@@ -73,7 +73,8 @@ func (g *Gather) Tries() int { return g.tries }
 func (g *Gather) Counted() int64 { return g.Spent() + g.current() }
 
 // Round is one round: it takes in what is seen and answers with what is to be done, by the
-// first rule that applies. Cost: the number of parts and of pilots whose ends are unseen.
+// first rule that applies; nothing once COMMIT was asked for or the job given up. Cost: the
+// number of parts and of pilots whose ends are unseen.
 func (g *Gather) Round(l Look) []Act {
 	g.now, g.acts = l.At, nil
 	g.see(l.Pilots)

@@ -84,6 +84,16 @@ func (a *Algorithm) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
+// Each returns all algorithms, in the order of the table. Tests draw one of them, so that a new
+// one is in their worlds at once.
+func Each() []Algorithm {
+	list := make([]Algorithm, len(algorithms.Lines))
+	for a := range list {
+		list[a] = Algorithm(a)
+	}
+	return list
+}
+
 // Algorithms returns the algorithms with what they do.
 func Algorithms() []names.Policy { return algorithms.Policies() }
 

@@ -7,14 +7,6 @@ import (
 	"github.com/bourse-grid/bourse/policy/names"
 )
 
-// everyAlgorithm is all algorithms of the table: what draws of it holds each new one to its rules.
-var everyAlgorithm = func() (list []Algorithm) {
-	for a := AMP; algorithms.Known(a); a++ {
-		list = append(list, a)
-	}
-	return list
-}()
-
 // An algorithm is read from what it shows, and from nothing else.
 func TestParseAlgorithm_ReadsWhatItShows(t *testing.T) {
 	t.Parallel()

@@ -33,7 +33,7 @@ func TestBatch_GroupsThatAllowNoWindowThatLongAreAsIfTaken(t *testing.T) {
 			l.ResetFungible(groups, free, 0, 40*instant)
 			return l
 		}
-		o := Options{Algorithm: rapid.SampledFrom(everyAlgorithm).Draw(t, "algorithm"), MaxAlternatives: 3}
+		o := Options{Algorithm: rapid.SampledFrom(Each()).Draw(t, "algorithm"), MaxAlternatives: 3}
 		requests := []grid.Request{drawRequest(t), drawRequest(t), drawRequest(t)}
 		got := Batch(list(groups), requests, o)
 		for _, r := range requests {

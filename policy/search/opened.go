@@ -162,15 +162,28 @@ type standing struct {
 	end  grid.Time
 }
 
-// rank orders the slots of a pool of equal cost, for a start at t.
+// rank orders the slots of a pool of equal cost, for a start at t, as far as the job may take any.
 func (f *Finder) rank(p *pool, q *query, t grid.Time) {
-	l := f.list
 	p.expire(t)
 	if len(p.sorted) == 0 {
 		return
 	}
+	for i, held := 0, 0; i < len(p.sorted) && held < p.need; {
+		from := i
+		for ; i < len(p.sorted) && p.sorted[i].key == p.sorted[from].key; i++ {
+			held += int(p.sorted[i].count)
+		}
+		f.rankEqual(p.sorted[from:i], q, t)
+	}
+	p.sumUp()
+	p.trim()
+}
+
+// rankEqual orders slots of one cost.
+func (f *Finder) rankEqual(equal []kept, q *query, t grid.Time) {
+	l := f.list
 	f.standings = f.standings[:0]
-	for _, k := range p.sorted {
+	for _, k := range equal {
 		x := standing{kept: k, free: l.groups[l.classes[k.class].group].Divided(), end: grid.Never}
 		if !l.curved {
 			s := f.at(k.pos)
@@ -181,14 +194,12 @@ func (f *Finder) rank(p *pool, q *query, t grid.Time) {
 		}
 		f.standings = append(f.standings, x)
 	}
-	slices.SortStableFunc(f.standings, func(a, b standing) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.free, b.free), cmp.Compare(a.end, b.end), cmp.Compare(a.pos, b.pos))
+	slices.SortFunc(f.standings, func(a, b standing) int {
+		return cmp.Or(cmp.Compare(a.free, b.free), cmp.Compare(a.end, b.end), cmp.Compare(a.pos, b.pos))
 	})
 	for i := range f.standings {
-		p.sorted[i] = f.standings[i].kept
+		equal[i] = f.standings[i].kept
 	}
-	p.sumUp()
-	p.trim()
 }
 
 // takePortions removes a window of portions from the list: what lies inside opened nodes from

@@ -95,33 +95,57 @@ func subsets(list []offer, n int, yield func([]offer)) {
 	from(0)
 }
 
-// oracle tries every subset at every start. It returns the earliest start under
-// the algorithm's bound and the least cost there.
-func oracle(l *List, r grid.Request, a Algorithm, notice grid.Time) (start grid.Time, cost grid.Credits, ok bool) {
-	for t := notice; t < 80*instant; t += instant / 2 {
-		subsets(offers(l, r, t), r.Nodes, func(set []offer) {
-			c, dear := grid.Credits(0), false
-			for _, o := range set {
-				c += o.cost
-				dear = dear || o.price > r.MaxPrice
-			}
-			if a.CapsPrice() && dear || !a.CapsPrice() && c > r.Budget {
-				return
-			}
-			if !ok || c < cost {
-				start, cost, ok = t, c, true
-			}
-		})
-		if ok {
-			return
-		}
-	}
-	return
+// prefers says which of two windows for a request an algorithm takes: below 0 the first, 0 either.
+// Each algorithm of the table has a line here, by which the oracles hold it to its rule.
+var prefers = map[Algorithm]func(r *grid.Request, w Weights, x, y *grid.Window) int{
+	AMP: func(_ *grid.Request, _ Weights, x, y *grid.Window) int {
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.Cost, y.Cost))
+	},
+	ALP:        earlier,
+	AMPLiteral: earlier,
+	Best: func(r *grid.Request, w Weights, x, y *grid.Window) int {
+		return cmp.Or(cmp.Compare(score(r, w, x.Start, x.Time, x.Cost), score(r, w, y.Start, y.Time, y.Cost)),
+			cmp.Compare(x.Time, y.Time), cmp.Compare(x.Cost, y.Cost), cmp.Compare(x.Start, y.Start))
+	},
 }
 
-// Every algorithm of the table finds a window iff there is one, at the earliest start unless
-// its line says anyStart, and whatever the Weights unless it says weighs.
-func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
+func earlier(_ *grid.Request, _ Weights, x, y *grid.Window) int { return cmp.Compare(x.Start, y.Start) }
+
+// oracle tries every subset at every start, and returns the window that the algorithm prefers of
+// all within its bound, without its parts.
+func oracle(l *List, r grid.Request, a Algorithm, w Weights, notice grid.Time) (best grid.Window, ok bool) {
+	for t := notice; t < 80*instant && (!ok || a.anyStart()); t += instant / 2 {
+		subsets(offers(l, r, t), r.Nodes, func(set []offer) {
+			x, dear := grid.Window{Start: t}, false
+			for _, o := range set {
+				x.Cost += o.cost
+				x.Time = max(x.Time, o.runtime)
+				dear = dear || o.price > r.MaxPrice
+			}
+			if a.CapsPrice() && dear || !a.CapsPrice() && x.Cost > r.Budget {
+				return
+			}
+			if !ok || prefers[a](&r, w, &x, &best) < 0 {
+				best, ok = x, true
+			}
+		})
+	}
+	return best, ok
+}
+
+// Every algorithm of the table has a line in prefers: what it does without one, nobody checks.
+func TestPrefers_HasEachAlgorithm(t *testing.T) {
+	t.Parallel()
+	for _, a := range Each() {
+		if prefers[a] == nil {
+			t.Fatalf("prefers does not say which of two windows %v takes; write it into oracle_test.go", a)
+		}
+	}
+}
+
+// Every algorithm of the table finds a window iff there is one, the one that it prefers, and
+// whatever the Weights unless its line says weighs.
+func TestFind_ThePreferredOfAllSubsets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes, slots := drawNamed(t)
@@ -132,9 +156,12 @@ func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
 		r := drawRequest(t)
 		notice := grid.Time(rapid.IntRange(0, 4).Draw(t, "notice")) * instant
 		f := NewFinder(l)
-		for _, a := range everyAlgorithm {
+		for _, a := range Each() {
+			if prefers[a] == nil {
+				continue
+			}
 			w, why := f.Find(r, a, Weights{Time: 1000}, notice)
-			start, cost, ok := oracle(l, r, a, notice)
+			want, ok := oracle(l, r, a, Weights{Time: 1000}, notice)
 			if ok != !why.Refused() {
 				t.Fatalf("%v: %v %v, want %v", a, w, why, ok)
 			}
@@ -142,8 +169,8 @@ func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
 				checkReason(t, l, r, a, notice, why)
 				continue
 			}
-			if !a.anyStart() && w.Start != start || a == AMP && w.Cost != cost {
-				t.Fatalf("%v: start %v, cost %v, want %v, %v; or is its line without anyStart?", a, w.Start, w.Cost, start, cost)
+			if prefers[a](&r, Weights{Time: 1000}, &w, &want) != 0 {
+				t.Fatalf("%v: start %v, cost %v, want %v, %v, by what prefers says of it and whether its line says anyStart", a, w.Start, w.Cost, want.Start, want.Cost)
 			}
 			checkWindow(t, l, r, a, notice, &w)
 			if x, _ := f.Find(r, a, Weights{Cost: 1000}, notice); !a.Weighs() && !reflect.DeepEqual(x, w) {
@@ -156,7 +183,7 @@ func TestFind_EarliestStartOfAllSubsets(t *testing.T) {
 // checkReason: OverBudget iff there is a window once prices are ignored.
 func checkReason(t *rapid.T, l *List, r grid.Request, a Algorithm, notice grid.Time, why grid.Reason) {
 	r.Budget, r.MaxPrice = grid.MaxCredits, grid.MaxPrice
-	if _, _, ok := oracle(l, r, a, notice); ok != (why.Code == grid.OverBudget) {
+	if _, ok := oracle(l, r, a, Weights{Time: 1000}, notice); ok != (why.Code == grid.OverBudget) {
 		t.Fatalf("%v: reason %v, a window at any price: %v", a, why, ok)
 	}
 }
@@ -212,34 +239,14 @@ func TestBest_LeastOfAllSubsets(t *testing.T) {
 		w := rapid.SampledFrom(append([]Weights{{Finish: 1000}, {Value: true}, {Value: true, Haste: 3600e6}, {Value: true, Urgency: 3600e6}, {Value: true, Urgency: 9 * 3600e6}, {Time: 700, Cost: 100, Finish: 300}, {Finish: 1}, {Time: 1, Cost: 1}, {Time: 1_000_000, Cost: 1, Finish: 999}}, rotation...)).Draw(t, "weights")
 		f := NewFinder(l)
 		got, why := f.Find(r, Best, w, 0)
-		best, ok := int64(0), false
-		var first grid.Window // by the rule for ties
-		for at := grid.Time(0); at < 80*instant; at += instant / 2 {
-			subsets(offers(l, r, at), r.Nodes, func(set []offer) {
-				c, longest := grid.Credits(0), grid.Duration(0)
-				for _, o := range set {
-					c += o.cost
-					longest = max(longest, o.runtime)
-				}
-				s := score(&r, w, at, longest, c)
-				if c > r.Budget || ok && best < s {
-					return
-				}
-				if !ok || s < best || cmp.Or(cmp.Compare(longest, first.Time), cmp.Compare(c, first.Cost)) < 0 { // at rises: the earliest comes first
-					best, ok, first = s, true, grid.Window{Start: at, Time: longest, Cost: c}
-				}
-			})
-		}
+		want, ok := oracle(l, r, Best, w, 0)
 		if ok != !why.Refused() {
 			t.Fatalf("%v %v, want %v", got, why, ok)
 		}
 		if ok {
 			checkWindow(t, l, r, Best, 0, &got)
-			if s := score(&r, w, got.Start, got.Time, got.Cost); s != best {
-				t.Fatalf("%+v rates %v, want %v", got, s, best)
-			}
-			if got.Time != first.Time || got.Cost != first.Cost || got.Start != first.Start {
-				t.Fatalf("%+v, of equal windows want %+v", got, first)
+			if prefers[Best](&r, w, &got, &want) != 0 {
+				t.Fatalf("%+v, want %+v", got, want)
 			}
 		}
 	})
@@ -358,7 +365,7 @@ func TestBatch_AlternativesAreDisjoint(t *testing.T) {
 			count(s.Group, s.Start, s.End, 1)
 		}
 		jobs := []grid.Request{drawRequest(t), drawRequest(t), drawRequest(t)}
-		a := rapid.SampledFrom(everyAlgorithm).Draw(t, "algorithm")
+		a := rapid.SampledFrom(Each()).Draw(t, "algorithm")
 		most := rapid.IntRange(0, 3).Draw(t, "most")
 		r := Batch(l, jobs, Options{Algorithm: a, MaxAlternatives: most})
 		for j, windows := range r.Alternatives {

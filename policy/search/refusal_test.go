@@ -28,7 +28,7 @@ func TestRefusal_SaysWhatWouldJustDo(t *testing.T) {
 		f := NewFinder(l)
 		for range 4 {
 			r := drawRequest(t)
-			a := rapid.SampledFrom(everyAlgorithm).Draw(t, "algorithm")
+			a := rapid.SampledFrom(Each()).Draw(t, "algorithm")
 			served := func(r grid.Request) bool {
 				_, why := f.Find(r, a, Weights{Time: 1000, Finish: 500}, 0)
 				return !why.Refused()

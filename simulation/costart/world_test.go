@@ -70,7 +70,7 @@ func newWorld(t *testing.T, local map[string][]grid.LocalJob) *world {
 		x.w.Add(driver, m)
 		x.add(cl, func() agents.Agent {
 			return cluster.New(cluster.Config{Site: site}, managed.New(managed.Config{Site: name, Driver: driver, Groups: groups, Nodes: [][]string{nodes},
-				Pilots: 4, Prefix: "bourse.", Accounts: []managed.Account{{User: "*", As: "ana"}}, Policy: backfill.EASY}))
+				Pilots: 4, Prefix: "bourse.", Accounts: []managed.Account{{User: "*", As: "ana"}}, Policy: backfill.EASY, Oracle: oracle}))
 		})
 		x.add(site, func() agents.Agent {
 			return sites.New(sites.Config{Name: name, Cluster: cl, Groups: groups, Pilots: true, VOShare: 1000, Span: grid.Day, Hold: grid.Minute, InDoubt: 15 * grid.Minute, MaxWork: 100, Lead: 5 * grid.Second})

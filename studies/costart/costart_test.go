@@ -6,6 +6,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/gather"
+	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
 // filled is a cluster that one job fills from 0 on, and behind which others wait.
@@ -67,5 +68,24 @@ func TestTrace_HasTheLoadThatIsWanted(t *testing.T) {
 	work := float64(len(log)) * 2 * float64(30*grid.Minute)
 	if load := work / float64(log[len(log)-1].Submit) / 10; load < 0.79 || load > 0.81 {
 		t.Errorf("a load of %v", load)
+	}
+}
+
+// A cell that lies apart says so, and whether so few published jobs lie so far off by chance.
+func TestByChance_IsSaidOfWhatSoFewJobsCanBe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		paper, here, half float64
+		said, want        string
+	}{
+		{70, 55.9, 4.4, "-14 points", "-14 points"},
+		{70, 64, 5.7, "-6 points", "-6 points, by chance"},
+		{100, 97, 1, "-3 points", "-3 points, by chance"},
+		{100, 90, 1, "-10 points", "-10 points"},
+		{70, 69, 1, "within 3 points", "within 3 points"},
+	} {
+		if got := byChance(evidence.Row{Paper: evidence.Figure(c.paper), Here: c.here, CI95: c.half, Verdict: c.said}).Verdict; got != c.want {
+			t.Errorf("%g for %g: %q", c.here, c.paper, got)
+		}
 	}
 }

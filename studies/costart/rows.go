@@ -98,7 +98,7 @@ func byCell(opt *Options, list []*job, column []outcome) (rows []evidence.Row) {
 				claim = c[s]
 			}
 			where := fmt.Sprintf("%s, two clusters at %g, to %s of one", rulesOf(usual), load, shares[s].name)
-			rows = append(rows, beside(byADay, where, begun(in, grid.Day), claim[0]), beside(byThree, where, begun(in, patience), claim[1]))
+			rows = append(rows, byChance(beside(byADay, where, begun(in, grid.Day), claim[0])), byChance(beside(byThree, where, begun(in, patience), claim[1])))
 		}
 	}
 	return rows
@@ -140,6 +140,23 @@ func beside(measure, setting string, values []float64, paper float64) evidence.R
 		verdict = fmt.Sprintf("%+.0f points", d)
 	}
 	return evidence.NewRow(measure, setting, evidence.Figure(paper), "job", x, evidence.Unjudged(verdict))
+}
+
+// perCell is how many jobs each published cell has.
+const perCell = 70
+
+// byChance says of a row that lies apart whether so few published jobs, and as many as here, lie that
+// far apart in one of twenty draws.
+func byChance(r evidence.Row) evidence.Row {
+	paper, known := r.Paper.Number()
+	if !known || r.Verdict == "within 3 points" {
+		return r
+	}
+	p := (paper/100*perCell + 2) / (perCell + 4) // of a share of 100 % too, that is more than nothing
+	if published := 196 * math.Sqrt(p*(1-p)/(perCell+4)); math.Abs(r.Here-paper) <= math.Hypot(published, r.CI95) {
+		r.Verdict += ", by chance"
+	}
+	return r
 }
 
 func measured(measure, setting string, values []float64, paper float64) evidence.Row {

@@ -6,6 +6,7 @@ import "github.com/bourse-grid/bourse/grid"
 type GatherRequest struct {
 	Waste    float64 `json:"waste" minimum:"0.01" maximum:"1" doc:"how much its pilots may idle in all, as a share of its work"`
 	Deadline Seconds `json:"deadline" doc:"after this time from its ready time it is abandoned, unless all run, in seconds"`
+	Queue    bool    `json:"queue,omitempty" doc:"the job has no parts, and goes into the queue in which it will probably begin first"`
 	Odds     float64 `json:"odds,omitempty" minimum:"0.5" maximum:"0.99" doc:"how sure a promise of its start must be; nothing is promised yet"`
 }
 
@@ -14,12 +15,12 @@ func GatherRequestOf(g *grid.Gather) *GatherRequest {
 	if g == nil {
 		return nil
 	}
-	return &GatherRequest{Waste: float64(g.Waste) / grid.WasteUnit, Deadline: Seconds{Duration: g.Deadline}, Odds: float64(g.Odds) / 1000}
+	return &GatherRequest{Waste: float64(g.Waste) / grid.WasteUnit, Deadline: Seconds{Duration: g.Deadline}, Odds: float64(g.Odds) / 1000, Queue: g.Queue}
 }
 
 func (r *GatherRequest) gather() *grid.Gather {
 	if r == nil {
 		return nil
 	}
-	return &grid.Gather{Waste: int64(r.Waste*grid.WasteUnit + .5), Deadline: r.Deadline.Duration, Odds: int(r.Odds*1000 + .5)}
+	return &grid.Gather{Waste: int64(r.Waste*grid.WasteUnit + .5), Deadline: r.Deadline.Duration, Odds: int(r.Odds*1000 + .5), Queue: r.Queue}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -211,6 +212,9 @@ func (c *convert) open(in string, stderr io.Writer) (*workload.Trace, error) {
 func (c *convert) lostBetween(t *workload.Trace, in, out string) string {
 	if t.Beyond != nil && format(out) == "swf" {
 		return "columns 17 to 29 are left out: SWF has no place for them"
+	}
+	if n := t.WithGPUs(); n > 0 {
+		return fmt.Sprintf("the GPUs of %s are left out: SWF and GWF have no place for them", grid.Count(n, "job"))
 	}
 	if format(out) == "gwf" && t.Beyond == nil {
 		for i := range t.Records {

@@ -2,6 +2,7 @@ package use
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,5 +54,33 @@ func TestLegTable_PartsOfNodes(t *testing.T) {
 	j.Legs[0].State, said = grid.Settled.String(), ""
 	if gpuLine(line, j); said != "" {
 		t.Error(said)
+	}
+}
+
+// Offers and dry runs say what an hour of a GPU costs, where nodes are divided.
+func TestGPUHour_InOffersAndQuotes(t *testing.T) {
+	t.Parallel()
+	price := func(credits int) api.Price { return api.Price{Price: grid.Price(credits) * grid.Price(grid.Credit)} }
+	free := []api.FreeStep{{From: 0, Free: 4, Clear: 4}, {From: api.Instant(grid.Hour), Free: 2, Clear: 2}, {From: api.Instant(2 * grid.Hour)}}
+	offers := []api.Offer{{Site: "plain", Group: "cpu", Nodes: 4, Price: price(3), Free: free[:1]},
+		{Site: "north", Group: "gpu", Nodes: 4, Price: price(16), Prices: []api.PriceStep{{From: api.Instant(grid.Hour), Price: price(8)}}, Free: free,
+			Shares: api.Shares{Slices: 8, GPUs: 8, GPUPrice: price(2)}}}
+	var got []string
+	for line := range strings.Lines(offersTable(offers, 2, time.Time{}).Render()) {
+		if words := strings.Fields(line); !strings.HasPrefix(line, "--") {
+			got = append(got, words[len(words)-1])
+		}
+	}
+	if want := []string{"GPU-hour", "4", "2", "1", "later"}; !slices.Equal(got, want) {
+		t.Errorf("last columns are %q, want %q", got, want)
+	}
+	if text := offersTable(offers[:1], 2, time.Time{}).Render(); strings.Contains(text, "GPU") {
+		t.Error(text)
+	}
+	var out strings.Builder
+	printGPUHours(&out, []api.JobQuote{{Name: "none"}, {Name: "a", Now: &api.Outlook{Start: 0, End: api.Instant(3 * grid.Hour), Nodes: 2, Cost: &api.Credits{Credits: 6 * grid.Credit}}}},
+		[]api.JobRequest{{Name: "a", PortionRequest: api.PortionRequest{GPUsPerNode: 2}}, {Name: "none", PortionRequest: api.PortionRequest{GPUsPerNode: 2}}})
+	if out.String() != "a: 12.00 GPU-hours, 0.50 credits each.\n" {
+		t.Error(out.String())
 	}
 }

@@ -35,7 +35,21 @@ func foresee(ctx context.Context, c *calling, server *client.Client, jobs []api.
 		return flags.WriteJSON(out, answer)
 	}
 	printQuotes(out, answer.Jobs, time.Now())
+	printGPUHours(out, answer.Jobs, jobs)
 	return nil
+}
+
+// printGPUHours says of each job that asks for GPUs of its nodes what an hour of one would cost.
+func printGPUHours(out io.Writer, list []api.JobQuote, jobs []api.JobRequest) {
+	for i := range list {
+		q := &list[i]
+		k := slices.IndexFunc(jobs, func(j api.JobRequest) bool { return j.Name == q.Name })
+		if k < 0 || jobs[k].GPUsPerNode == 0 || q.Now == nil || q.Now.Cost == nil {
+			continue
+		}
+		hours := float64(q.Now.Nodes*jobs[k].GPUsPerNode) * grid.Time(q.Now.End).Sub(grid.Time(q.Now.Start)).Hours()
+		_ = display.Folded(out, fmt.Sprintf("%s: %.2f GPU-hours, %.2f credits each.", q.Name, hours, q.Now.Cost.Float()/hours))
+	}
 }
 
 // printQuotes prints a row for each job: what it would get, and beside that half an hour later

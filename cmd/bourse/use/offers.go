@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cmd/bourse/display"
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
+	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/web/api"
@@ -83,23 +85,46 @@ func (c *calling) offers(ctx context.Context, site string, steps int, out io.Wri
 		_, err := fmt.Fprintln(out, "No offers yet: the broker asks sites when it has a job to place.")
 		return err
 	}
-	now := time.Now()
-	w := report.NewTable("site", "<group", "nodes", "price", "<from", "free", "clear")
-	for i := range list.Offers {
-		o := &list.Offers[i]
+	_, err = fmt.Fprintln(out, offersTable(list.Offers, steps, time.Now()).Render())
+	return err
+}
+
+// offersTable has a row for each step of an offer, so many at most. Where some nodes are divided
+// it says what an hour of one of their GPUs costs.
+func offersTable(offers []api.Offer, steps int, now time.Time) table.Writer {
+	byGPU := slices.ContainsFunc(offers, func(o api.Offer) bool { return o.GPUPrice.Price > 0 })
+	head := []string{"site", "<group", "nodes", "price", "<from", "free", "clear"}
+	if byGPU {
+		head = append(head, "GPU-hour")
+	}
+	w := report.NewTable(head...)
+	for i := range offers {
+		o := &offers[i]
 		for k, step := range o.Free[:min(steps, len(o.Free))] {
 			row := table.Row{display.Cut(o.Site, display.SiteWidth), display.Cut(o.Group, display.GroupWidth), o.Nodes, o.Price, display.Both(step.From, now), step.Free, step.Clear}
 			if k > 0 {
 				row[0], row[1], row[2], row[3] = "", "", "", priceThen(o, step.From)
 			}
+			if byGPU {
+				row = append(row, gpuPrice(o, row[3]))
+			}
 			w.AppendRow(row)
 		}
 		if o.More || len(o.Free) > steps {
-			w.AppendRow(table.Row{"", "", "", "", "and later", "", ""})
+			w.AppendRow(append(table.Row{"", "", "", "", "and later", "", ""}, slices.Repeat(table.Row{""}, len(head)-7)...))
 		}
 	}
-	_, err = fmt.Fprintln(out, w.Render())
-	return err
+	return w
+}
+
+// gpuPrice is the price of an hour of a GPU where that of a node is so much; "" where nodes are
+// not divided, or that of the step before still holds.
+func gpuPrice(o *api.Offer, node any) any {
+	p, ok := node.(api.Price)
+	if !ok || o.GPUs == 0 {
+		return ""
+	}
+	return api.Price{Price: grid.Price(grid.Credits(p.Price).Over(1, int64(o.GPUs)))}
 }
 
 // priceThen is the price of an offer at a later step, "" if the price never changes.
