@@ -102,15 +102,16 @@ func (b *Backend) pilotEnded(p *pilot, f facts.PilotOver) {
 const remembered = 4 * grid.Minute
 
 // dropped says that nothing of a pilot is there, nor will be. One that was refused never ran, nor
-// did one that was never seen so soon after its submission that its end would be shown. Of any
-// other nobody knows how long it idled.
+// did one whose submission nobody has confirmed and that was never seen, so soon after it that its
+// end would be shown. Of any other nobody knows how long it idled: a manager that has taken it may
+// have restarted since, and forgotten it.
 func (b *Backend) dropped(e *entry) {
 	p := e.pilot
 	switch {
 	case p == nil || p.Over != nil:
 	case e.submitted == 0:
 		b.pilotEnded(p, facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver})
-	case e.last == nil && e.submitted >= b.began && (e.denied || e.seen.asOf.Sub(e.submitted) < remembered):
+	case e.last == nil && e.submitted >= b.began && (e.denied || e.tries[agents.Claim] == 0 && e.seen.asOf.Sub(e.submitted) < remembered):
 		state := grid.PilotDenied
 		if !e.denied && p.why.Code == grid.NoCluster { // its submission has failed, and nobody has refused it
 			state = grid.PilotOver

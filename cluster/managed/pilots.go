@@ -349,12 +349,12 @@ func (all *pilots) room(id, leg grid.LegID, what grid.Leg) ([]string, grid.Reaso
 func (all *pilots) saw(now grid.Time, p *pilot, state jobSeen, j *grid.ManagedJob) bool {
 	switch state {
 	case runs:
-		p.begin, p.nodes, p.shown = all.possible(now, p, j.Start), j.Nodes, j.Granted
+		p.begin, p.nodes, p.shown = p.first(all.possible(now, p, j.Start)), j.Nodes, j.Granted
 		p.until = cmp.Or(j.End, j.Start.Add(cmp.Or(j.Limit, p.Limit)))
 	case over, cancelled:
 		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver, Reason: grid.Reason{}}
 		if state == over {
-			f.Begin, f.End = all.possible(now, p, cmp.Or(j.Start, p.begin)), cmp.Or(j.End, now)
+			f.Begin, f.End = p.first(all.possible(now, p, cmp.Or(j.Start, p.begin))), cmp.Or(j.End, now)
 			f.End = max(f.Begin, min(f.End, now.Add(all.cfg.Limits.Skew)))
 			f.Idled = p.idled(f.Begin, f.End)
 		}
@@ -371,6 +371,15 @@ func (all *pilots) saw(now grid.Time, p *pilot, state jobSeen, j *grid.ManagedJo
 func (all *pilots) ended(now grid.Time, p *pilot, f facts.PilotOver) {
 	all.record(now, f)
 	p.nodes, p.until = nil, 0
+}
+
+// first is when a pilot began that now is said to have begun at an instant. A manager that has
+// requeued it shows the last begin, and it has idled since the first.
+func (p *pilot) first(said grid.Time) grid.Time {
+	if p.begin > 0 && said > p.begin {
+		return p.begin
+	}
+	return said
 }
 
 // possible is an instant at which a manager says that a pilot began, held to what can be true: it

@@ -63,3 +63,18 @@ func TestClaim_WhatTheManagerHasHadIsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// What a manager has taken and no longer knows may have run: it is unknown, and was not refused.
+func TestDropped_WhatWasTakenIsNotRefused(t *testing.T) {
+	t.Parallel()
+	for taken, want := range map[int]grid.PilotState{0: grid.PilotDenied, 1: grid.PilotUnknown} {
+		b := &Backend{record: func(agents.Fact) {}}
+		b.pilots = pilots{cfg: &b.cfg, by: b}
+		p := &pilot{PilotMemory: facts.PilotMemory{PilotClaimed: facts.PilotClaimed{Pilot: grid.LegID{Leg: 3}}}}
+		b.pilots.list = append(b.pilots.list, p)
+		b.dropped(&entry{pilot: p, submitted: 10_000, seen: seen{asOf: 20_000}, tries: map[agents.CommandVerb]int{agents.Claim: taken}})
+		if p.Over == nil || p.Over.State != want {
+			t.Errorf("taken %d times: %+v, want %v", taken, p.Over, want)
+		}
+	}
+}

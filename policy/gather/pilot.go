@@ -76,7 +76,7 @@ func (g *Gather) see(list []Sight) {
 			continue
 		}
 		if s.State == Running {
-			p.begin, p.placed = s.Begin, false
+			p.begin, p.placed = p.first(s.Begin), false
 			continue
 		}
 		own := !p.given
@@ -108,8 +108,17 @@ func (p *pilot) over(s Sight, now int64) {
 	case never:
 		p.begin, p.end = unseen, now
 	default:
-		p.begin, p.end = s.Begin, max(s.End, s.Begin)
+		p.begin, p.end = p.first(s.Begin), max(s.End, s.Begin)
 	}
+}
+
+// first is when a pilot began that is said to have begun at an instant: a manager that has requeued
+// it says when it did last.
+func (p *pilot) first(said int64) int64 {
+	if p.begin != unseen {
+		return min(p.begin, said)
+	}
+	return said
 }
 
 // find returns a pilot that may still count more, or nil.

@@ -53,3 +53,16 @@ func TestRound_SeesEndsWhileItCommits(t *testing.T) {
 		t.Error("its pilot is over a second time")
 	}
 }
+
+// A pilot that its manager has requeued has idled since it first began.
+func TestOver_ARequeuedPilotIdledSinceItFirstBegan(t *testing.T) {
+	t.Parallel()
+	g := New(Order{Length: 3600, Waste: WasteUnit / 5, Deadline: 86_400, Parts: []Part{{Nodes: 4, Cluster: 8}, {Nodes: 8, Cluster: 8}}})
+	g.Round(Look{At: 0})
+	g.Round(Look{At: 60, Pilots: []Sight{{Part: 1, State: Running, Begin: 20}}})
+	g.Withdraw(70)
+	g.Seen(Sight{Part: 1, State: Ended, Begin: 75, End: 76}, Sight{Part: 0, State: Ended, Begin: Never})
+	if s := g.Spent(); s != 8*56 {
+		t.Errorf("spent %d", s)
+	}
+}

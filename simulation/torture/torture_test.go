@@ -16,7 +16,7 @@ import (
 // Seeds that have broken something once, of the product or of the checker.
 func TestTorture_SeedsThatOnceBroke(t *testing.T) {
 	t.Parallel()
-	for _, seed := range []uint64{501656, 502619, 200089, 200116, 200141, 1560, 1000} {
+	for _, seed := range []uint64{501656, 502619, 200089, 200116, 200141, 200379, 1560, 1000} {
 		if r := Run(seed, Options{Alone: true}); r.Broken != nil {
 			t.Errorf("seed %d: %v", seed, r.Broken)
 		}
