@@ -74,3 +74,18 @@ func TestStanding_AbandonedWithWhatItComesAfter(t *testing.T) {
 		t.Errorf("%v: %v", is.State, is.Reason)
 	}
 }
+
+// A job that its user has withdrawn stays so when its window turns out to be lost, or its COMMIT is
+// taken back.
+func TestStanding_WithdrawnWhateverBecomesOfItsWindow(t *testing.T) {
+	t.Parallel()
+	for _, what := range []What{Broken, Reversed} {
+		var is Standing
+		for _, w := range []What{Submitted, Trying, Placed, Withdrawn, what} {
+			is.Take(&Turn{What: w})
+		}
+		if is.State != grid.JobWithdrawn {
+			t.Errorf("after %s it is %v", what, is.State)
+		}
+	}
+}

@@ -209,8 +209,10 @@ func (s *Standing) Take(u *Turn) {
 			become(grid.JobWaiting)
 		}
 	case Broken, Reversed:
-		s.Reason, s.begun = u.Reason, nil
-		become(grid.JobWaiting)
+		if s.begun = nil; !s.Known || !s.GivenUp() {
+			s.Reason = u.Reason
+			become(grid.JobWaiting)
+		}
 	case Placed, Moved, Repaired:
 		if !s.Known || !s.GivenUp() {
 			s.Reason = grid.Reason{}

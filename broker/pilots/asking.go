@@ -15,7 +15,11 @@ func (gs *Gathers) ask(now grid.Time, x *job, out *agents.Outbox) {
 	x.begins()
 	for i := range x.waits {
 		x.waits[i] = true
+		if m, ok := x.late[i]; ok {
+			x.take(i, m)
+		}
 	}
+	x.late, x.asked = nil, x.ref
 	gs.tell(x, out)
 	out.Alarm(now.Add(gs.wait), waited{x.job.Name, x.ref})
 }
@@ -61,19 +65,22 @@ func (x *job) pilot(part, number int) grid.LegID {
 func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out *agents.Outbox) {
 	var x *job
 	for _, o := range gs.of {
-		if o.ref == m.Ref && m.Ref != 0 {
+		if m.Ref != 0 && (o.ref == m.Ref || o.asked == m.Ref) {
 			x = o
 		}
 	}
 	if x == nil {
-		return // it came too late
+		return // it is of an earlier round
 	}
 	if x.choice != nil {
 		gs.likely(now, x, from, m, out)
 		return
 	}
 	i := slices.IndexFunc(x.state.Parts, func(p grid.GatheringPart) bool { return transaction.SiteID(p.Site) == from })
-	if i < 0 || !x.waits[i] {
+	if i >= 0 && x.ref == 0 {
+		x.tooLate(i, m)
+	}
+	if i < 0 || x.ref == 0 || !x.waits[i] {
 		return
 	}
 	x.waits[i] = false
@@ -85,6 +92,17 @@ func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 	if !slices.Contains(x.waits, true) {
 		gs.round(now, x, out)
 	}
+}
+
+// tooLate keeps of an answer that comes after its round which pilots are over: the next round takes
+// that in. A site whose looks take longer than answers are waited for would never be heard.
+func (x *job) tooLate(i int, m agents.Pilots) {
+	m.Fits, m.Room = false, 0
+	m.Pilots = slices.DeleteFunc(slices.Clone(m.Pilots), func(is agents.PilotIs) bool { return !is.State.Over() })
+	if x.late == nil {
+		x.late = map[int]agents.Pilots{}
+	}
+	x.late[i] = m
 }
 
 // take takes what a site says of a part.

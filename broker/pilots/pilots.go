@@ -53,8 +53,10 @@ type job struct {
 	next  grid.Time      // of the next round
 	tx    *transaction.Tx
 
-	ref   uint64 // of the requests of this round; 0: there is none
-	waits []bool // by part: its answer is awaited
+	ref   uint64                // of the requests of this round; 0: there is none
+	asked uint64                // of those of the last round that was begun
+	late  map[int]agents.Pilots // by part: what came after its round, for the next
+	waits []bool                // by part: its answer is awaited
 	look  gather.Look
 	owes  map[grid.LegID]owed // for pilots that are over, as their sites say at this round
 

@@ -98,3 +98,23 @@ func TestUnsound_APartThatAsksForMoreThanNodes(t *testing.T) {
 		}
 	}
 }
+
+// An answer that comes after its round is not lost: what it says to be over is over at the next.
+// What it says of pilots that run, and of what fits, is out of date by then.
+func TestGather_AnAnswerAfterItsRoundCountsInTheNext(t *testing.T) {
+	t.Parallel()
+	x := &job{state: grid.Gathering{ID: grid.TxID{Broker: "vo1", Seq: 7}, Parts: []grid.GatheringPart{{Site: "north"}}}, asked: 41}
+	gs := &Gathers{of: map[*jobs.Job]*job{{}: x}}
+	is := func(number int, state grid.PilotState) agents.PilotIs {
+		return agents.PilotIs{Pilot: grid.LegID{Tx: x.state.ID, Leg: grid.MaxParts * number}, State: state, Begin: 1000, End: 61_000}
+	}
+	list := []agents.PilotIs{is(0, grid.PilotOver), is(1, grid.PilotRuns)}
+	gs.Answered(0, "site:north", agents.Pilots{Ref: 40, Pilots: list}, nil) // of an earlier round
+	if len(x.late) > 0 {
+		t.Errorf("%+v", x.late)
+	}
+	gs.Answered(0, "site:north", agents.Pilots{Ref: 41, Fits: true, Room: 3, Pilots: list}, nil)
+	if m := x.late[0]; m.Fits || m.Room > 0 || len(m.Pilots) != 1 || m.Pilots[0].State != grid.PilotOver || len(list) != 2 {
+		t.Errorf("%+v", m)
+	}
+}
