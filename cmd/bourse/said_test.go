@@ -116,7 +116,7 @@ func TestCommands_SayWhatAFileOfAnotherKindIs(t *testing.T) {
 		{"plan FILE", []kinds.Kind{kinds.Problem}},
 		{"forecast FILE --nodes 1 --duration 1h", []kinds.Kind{kinds.Look}},
 		{"sites --context FILE", []kinds.Kind{kinds.Context}},
-		{"check FILE", []kinds.Kind{kinds.Scenario, kinds.SiteProcess, kinds.BrokerProcess, kinds.Site, kinds.Batch, kinds.Sweep}},
+		{"check FILE", []kinds.Kind{kinds.Scenario, kinds.SiteProcess, kinds.BrokerProcess, kinds.Site, kinds.Batch, kinds.Script, kinds.Sweep}},
 	} {
 		for kind, file := range files {
 			if slices.Contains(c.takes, kind) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -125,11 +126,11 @@ func (r *Reason) String() string {
 	if r == nil {
 		return ""
 	}
-	return grid.Rounded(instant.ReplaceAllStringFunc(grid.Reason{Code: grid.Code(r.Code), Detail: r.Detail}.String(), here))
+	return grid.Rounded(instant().ReplaceAllStringFunc(grid.Reason{Code: grid.Code(r.Code), Detail: r.Detail}.String(), here))
 }
 
 // instant finds what Dated has written.
-var instant = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+var instant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`) })
 
 func here(s string) string {
 	t, err := time.Parse(time.RFC3339, s)
