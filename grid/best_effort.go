@@ -9,7 +9,7 @@ type Queueing struct {
 }
 
 // BestEffort is when such a job would probably start: an answer of the moment, which promises
-// nothing, and by which nothing is priced or decided. The zero BestEffort says nothing.
+// nothing, and by which nothing is priced. The zero BestEffort says nothing.
 type BestEffort struct {
 	Median     Time `json:"median"` // Never: it may not start
 	Lower      Time `json:"lower"`

@@ -130,7 +130,8 @@ func (p *pilots) idled(g *gatherTruth) (sum grid.Duration) {
 	for _, x := range p.b.sites {
 		for _, r := range x.manager.Runs() {
 			id, known := p.names[r.Name]
-			if !known || !r.Pilot || p.of[id.Tx] == nil || p.of[id.Tx].broker != g.broker || p.of[id.Tx].job != g.job {
+			o := p.of[id.Tx]
+			if !known || !r.Pilot || o == nil || o.broker != g.broker || o.job != g.job || o.exempt && !g.exempt { // the one that was lost is not on record
 				continue
 			}
 			end := cmp.Or(r.Over, p.b.c.w.Now())
