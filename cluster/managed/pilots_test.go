@@ -78,3 +78,20 @@ func TestDropped_WhatWasTakenIsNotRefused(t *testing.T) {
 		}
 	}
 }
+
+// A leg is not put on a pilot's node that is kept for maintenance in its window, though that was
+// announced after the pilot began.
+func TestMaintained_APilotsNodeIsNotPromisedTwice(t *testing.T) {
+	t.Parallel()
+	b := &Backend{order: []*entry{{want: held, what: grid.Leg{Start: 2000, End: 3000}, nodes: []string{"n2"}}}}
+	for _, c := range []struct {
+		nodes      []string
+		start, end grid.Time
+		refused    bool
+	}{{[]string{"n1", "n2"}, 1000, 2001, true}, {[]string{"n1", "n2"}, 2999, 4000, true}, {[]string{"n1"}, 1000, 4000, false},
+		{[]string{"n2"}, 1000, 2000, false}, {[]string{"n2"}, 3000, 4000, false}} {
+		if got := b.maintained(c.nodes, grid.Leg{Start: c.start, End: c.end}).Refused(); got != c.refused {
+			t.Errorf("%v from %v to %v: refused %v", c.nodes, c.start, c.end, got)
+		}
+	}
+}

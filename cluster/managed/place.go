@@ -124,6 +124,9 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	}
 	if b.cfg.Pilots > 0 && !maintains(m.Leg) {
 		nodes, why := b.pilots.room(m.Pilot, m.Leg, what)
+		if !why.Refused() {
+			why = b.maintained(nodes, what)
+		}
 		if why.Refused() {
 			return why
 		}
@@ -143,6 +146,22 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	}
 	b.dirty = true
 	return cluster.Later
+}
+
+// maintained refuses a leg on a pilot's nodes of which one is kept for maintenance meanwhile: it may
+// have been announced after the pilot began.
+func (b *Backend) maintained(nodes []string, what grid.Leg) grid.Reason {
+	for _, e := range b.order {
+		if !maintains(e.leg) || !e.locked() || e.what.End <= what.Start || what.End <= e.what.Start {
+			continue
+		}
+		for _, n := range e.nodes {
+			if slices.Contains(nodes, n) {
+				return grid.Because(grid.Busy, "node %s is kept for maintenance from %v to %v", n, e.what.Start, e.what.End)
+			}
+		}
+	}
+	return grid.Reason{}
 }
 
 // mayHaveBegun refuses a leg whose window has begun and of which nothing is known here, if its work

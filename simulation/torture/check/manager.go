@@ -201,8 +201,8 @@ func (b *behind) unread(x *behindSite, s *sim.Step) error {
 		case agents.ClusterHeld:
 			id, why = m.Leg, m.Refusal
 		case agents.ClusterLost:
-			if b.lost[m.Leg] {
-				continue
+			if _, reload := s.Message.(agents.ClusterReload); reload || b.lost[m.Leg] {
+				continue // the operator's word is no denial
 			}
 			id, why = m.Leg, m.Reason
 		default:
