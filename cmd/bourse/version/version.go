@@ -48,7 +48,7 @@ func Of() Version {
 
 // pseudo matches the version that Go makes up for a commit without a tag: a time and the
 // commit's first twelve digits, with "+dirty" at the end if files had changed.
-var pseudo = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(\+.*)?$`)
+const pseudo = `[-.]\d{14}-([0-9a-f]{12})(\+.*)?$`
 
 // built takes what Go has recorded in the binary. A commit without a tag is not a release,
 // whatever Go calls it.
@@ -61,7 +61,7 @@ func (v *Version) built(info *debug.BuildInfo) {
 			v.Modified = s.Value == "true"
 		}
 	}
-	switch m := pseudo.FindStringSubmatch(info.Main.Version); {
+	switch m := regexp.MustCompile(pseudo).FindStringSubmatch(info.Main.Version); {
 	case m != nil:
 		v.Commit = cmp.Or(v.Commit, m[1])
 	case v.Version == "unreleased" && strings.HasPrefix(info.Main.Version, "v"):
