@@ -443,7 +443,7 @@ func BenchmarkArray(b *testing.B) {
 	}
 }
 
-// What the windows of an array come to stays known when the transactions that bought them are
+// The cost of an array's windows stays known when the transactions that bought them are
 // forgotten, and through an image.
 func TestArray_SaysWhatItsWindowsComeTo(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 )
 
 // One user hands in 10,000 jobs that never fit, at the highest priority there is.
-// What another submits is planned in the next cycle, and what of it has to wait is
+// Another user's jobs are planned in the next cycle, and those that have to wait are
 // tried in each: none waits behind the others.
 func TestCycle_HopelessJobsOfOneUserDoNotHoldUpAnother(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What windows come to is of all of them, whatever their order, and a copy stays as it was.
+// The cost of windows is that of all of them, whatever their order, and a copy stays as it was.
 func TestBought_IsOfAllWindows(t *testing.T) {
 	t.Parallel()
 	var b Bought

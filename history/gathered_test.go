@@ -7,7 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What a manager has refused is told in its own words, once, and stands there while the job waits.
+// A manager's refusal is told in its own words, once, and stands there while the job waits.
 func TestGathered_ARefusalIsToldInItsOwnWords(t *testing.T) {
 	t.Parallel()
 	state := grid.Gathering{Zero: 1000, Tries: 1, Parts: []grid.GatheringPart{{Site: "north", Lost: -1}, {Site: "south", Lost: 60, Denials: 2, Words: "Invalid account"}},

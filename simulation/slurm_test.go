@@ -91,7 +91,7 @@ func TestSlurm_NodesThatFail(t *testing.T) {
 	}
 }
 
-// What is wrong with the files is said with the file, the line and the remedy.
+// An error in the files is said with the file, the line and the remedy.
 func TestSlurm_WhatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ from, to, want string }{

@@ -51,7 +51,7 @@ func interpreted(file *ast.File, kinds map[string]bool) map[string]bool {
 	return found
 }
 
-// What a fact means stands in few files, so that a new one needs few. Another file asks a
+// The meaning of a fact stands in few files, so that a new one needs few. Another file asks a
 // fact what it is about, or one of these; tools/places.sh --folds prints the list.
 func TestFolds_AreFewAndEachIsInTheDecision(t *testing.T) {
 	t.Parallel()

@@ -134,7 +134,7 @@ var rooms = []room{
 	{"studies/evidence/evidencetest", []string{"studies/evidence"}, world}, // for tests alone
 	{"studies/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
 	{"process/failure", nil, core},
-	// What hosts agents on a machine: no simulation, no study.
+	// Packages that host agents on a machine: no simulation, no study.
 	{"process", []string{"grid", "agents", "agents/...", "cluster/...", "sites", "broker", "history/explain", "configs", "configs/keys", "web", "web/api", "web/rendezvous", "web/webhook", "process/failure"}, world},
 	{"process/shadow", []string{"grid", "policy/shadow", "cluster/slurm", "configs", "process/failure", "workload/..."}, world},        // what a site would have sold
 	{"process/federation", []string{"agents/certificate", "cluster/ssh", "configs", "process", "workload/files", "web/client"}, world}, // laid out on one machine, and supervised

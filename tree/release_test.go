@@ -33,7 +33,7 @@ func TestModule_HasNothingThatGoInstallRefuses(t *testing.T) {
 }
 
 // A release is made seldom: a file that has moved since is missed here, and not then.
-// What is in .release is made for it.
+// The contents of .release are made for it.
 func TestRelease_TheFilesItNamesAreThere(t *testing.T) {
 	t.Parallel()
 	found := regexp.MustCompile(`(?m)(?:\b(?:src|main|dockerfile|p(?:re|ost)(?:install|remove)): |^    - )([\w.][\w./*-]*)(?:[,}]|$)`).

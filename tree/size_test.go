@@ -14,7 +14,7 @@ import (
 	"unicode"
 )
 
-// What a package, and a function, may have at most: beyond that a package is two, and a
+// The most that a package, and a function, may have: beyond that a package is two, and a
 // function does not fit a screen. Generated code and tests do not count.
 const (
 	packageLines  = 6500

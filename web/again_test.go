@@ -54,7 +54,7 @@ func TestAgain_AsksForTheSamePartOfANode(t *testing.T) {
 	}
 }
 
-// What it takes of each of its nodes is asked for again, and what no site states is told at once:
+// The share of each of its nodes is asked for again, and a share that no site states is refused at once:
 // here no group says what memory or GPUs its nodes have.
 func TestJob_OfAPartOfEachNodeIsAskedForAgain(t *testing.T) {
 	t.Parallel()

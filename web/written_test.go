@@ -31,7 +31,7 @@ func TestJobRequest_KeepsItsSpelling(t *testing.T) {
 	}
 }
 
-// What is wrong with a text is said at its key, and a text is searched for what cannot be seen.
+// An error in a text is said at its key, and a text is searched for what cannot be seen.
 func TestJobRequest_SaysWhichTextIsWrong(t *testing.T) {
 	t.Parallel()
 	for key, text := range map[string]string{"ready": `"tomorrow"`, "deadline": `"0s"`, "array": `"9-0"`, "minimize": `"fun"`, "urgency": `"much"`, "until": `"never"`} {

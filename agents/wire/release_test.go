@@ -54,7 +54,7 @@ func TestRelease_IsWhatTheReleaseHas(t *testing.T) {
 	}
 }
 
-// What the release knows passes as it is. What it does not know is gone: a part of a leg, the
+// Fields that the release knows pass as they are. Others are gone: a part of a leg, the
 // slices of a group, a question for parts, and the whole of a message that is newer than it.
 func TestRelease_PassesWhatItKnows(t *testing.T) {
 	t.Parallel()

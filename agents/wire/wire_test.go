@@ -301,7 +301,7 @@ func TestWire_EmptyListsComeBackAsNil(t *testing.T) {
 	}
 }
 
-// What is not foreseen at all is later than every instant of a schedule, and must come back so.
+// An instant that is not foreseen at all is later than every instant of a schedule, and must come back so.
 func TestWire_ForecastsComeBack(t *testing.T) {
 	t.Parallel()
 	for _, m := range []agents.Message{

@@ -100,7 +100,7 @@ func TestUnsound_APartThatAsksForMoreThanNodes(t *testing.T) {
 }
 
 // An answer that comes after its round is not lost: what it says to be over is over at the next.
-// What it says of pilots that run, and of what fits, is out of date by then.
+// Its words on pilots that run, and on whether the part fits, are out of date by then.
 func TestGather_AnAnswerAfterItsRoundCountsInTheNext(t *testing.T) {
 	t.Parallel()
 	x := &job{state: grid.Gathering{ID: grid.TxID{Broker: "vo1", Seq: 7}, Parts: []grid.GatheringPart{{Site: "north"}}}, asked: 41}

@@ -103,7 +103,7 @@ func TestDriver_TheNextSupervisorTakesOver(t *testing.T) {
 	}
 }
 
-// What has left its work's cgroup and lost its parent is found by its mark.
+// A process that has left its work's cgroup and lost its parent is found by its mark.
 func TestDriver_WhatLeavesItsCgroupEndsWithItsWork(t *testing.T) {
 	m := newCrewed(t)
 	m.runs(m.order("bourse.1", "sh", "-c", `sh -c 'setsid sh -c "echo away \$\$; exec sleep 1000" & :'; sleep 1000`))

@@ -6,7 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What is over near the end of its window was cut off only if it did not end by itself, and
+// Work that is over near the end of its window was cut off only if it did not end by itself, and
 // is said to have begun late if it did.
 func TestCutOff_IsWhatDidNotEndByItself(t *testing.T) {
 	t.Parallel()

@@ -269,7 +269,7 @@ func TestSlices_WorkIsToldWhatItMayUse(t *testing.T) {
 	}
 }
 
-// What cannot be a part of such nodes is refused, without a look.
+// A request that cannot be a part of such nodes is refused, without a look.
 func TestSlices_OfAnotherDivisionAreRefused(t *testing.T) {
 	t.Parallel()
 	w := slicing(true)

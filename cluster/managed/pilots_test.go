@@ -8,7 +8,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// What a manager says of a pilot's begin counts as far as it can be true: a lie, or a clock that is
+// A manager's word on a pilot's begin counts as far as it can be true: a lie, or a clock that is
 // off, makes it idle neither for years nor before it was submitted.
 func TestPossible_ABeginLiesBetweenTheSubmissionAndNow(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestClaim_WhatTheManagerHasHadIsUnknown(t *testing.T) {
 	}
 }
 
-// What a manager has taken and no longer knows may have run: it is unknown, and was not refused.
+// A pilot that a manager has taken and no longer knows may have run: it is unknown, and was not refused.
 func TestDropped_WhatWasTakenIsNotRefused(t *testing.T) {
 	t.Parallel()
 	for taken, want := range map[int]grid.PilotState{0: grid.PilotDenied, 1: grid.PilotUnknown} {

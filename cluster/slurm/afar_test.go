@@ -216,7 +216,7 @@ func TestSpaced_KeepsLooksApart(t *testing.T) {
 	ask(10*time.Second, 4)
 }
 
-// What is printed of the folders is read as it is, and what makes no sense is left out.
+// The listing of the folders is read as it is, and lines that make no sense are left out.
 func FuzzReadNotes(f *testing.F) {
 	f.Add([]byte("= a\n- begun\n+job=7\n+x\n\n- exit\n= ../b\n- begun\n+job=8\n+= c\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {

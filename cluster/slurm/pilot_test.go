@@ -209,7 +209,7 @@ func TestClaim_APilotFromItsSubmissionToItsWork(t *testing.T) {
 	}
 }
 
-// What a pilot that has left, or that leaves at this moment, is asked to do is denied, and its work
+// A request to a pilot that has left, or that leaves at this moment, is denied, and its work
 // is shown as over without ever having run.
 func TestRunIn_ThatHasLeftIsDenied(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ func to(t *testing.T, destination string) *Host {
 	return &Host{Destination: destination, Control: filepath.Join(dir, "c"), Login: "bourse site login site.toml"}
 }
 
-// What steps print comes back as it is, with their status, through ssh and without it, and
+// The output of steps comes back as it is, with their status, through ssh and without it, and
 // whatever else the account's shell prints.
 func TestCall_PartsComeBackAsTheyAre(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What operators type from a page is understood: each command of bourse there is one of the
+// The commands that operators type from a page are understood: each command of bourse there is one of the
 // tree, with flags and arguments that it takes.
 func TestPages_EachCommandIsOneOfTheTree(t *testing.T) {
 	t.Parallel()

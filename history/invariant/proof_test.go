@@ -72,7 +72,7 @@ func TestAudit_ARestoredLegStandsOnALostAnswer(t *testing.T) {
 }
 
 // A site that was put back from an older copy of its journal has lost what it held since.
-// What its answers prove is no broken agreement: it is exempt, and one note says so. What
+// A loss that its answers prove is no broken agreement: it is exempt, and one note says so. What
 // they do not prove still breaks it, and so does what the present life has answered.
 func TestAudit_WhatAnOlderCopyHasLostIsExemptByProof(t *testing.T) {
 	t.Parallel()

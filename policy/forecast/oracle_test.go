@@ -60,7 +60,7 @@ func TestOracle_ForecastsAndQuestionsChangeNothing(t *testing.T) {
 	}
 }
 
-// Who asks is told the band of the job that is submitted right then, but for the draws.
+// A question is answered by the band of the job that is submitted right then, but for the draws.
 func TestOracle_AnswersAsASubmissionIsForecast(t *testing.T) {
 	t.Parallel()
 	state := func() *backfill.State {

@@ -34,7 +34,7 @@ func TestOver_WhatWasSeenToBeginCounts(t *testing.T) {
 	}
 }
 
-// What a look shows to be over is over, also while a COMMIT is awaited: Idle says so of it, once.
+// A pilot that a look shows to be over is over, also while a COMMIT is awaited: Idle says so of it, once.
 func TestRound_SeesEndsWhileItCommits(t *testing.T) {
 	t.Parallel()
 	o := Order{Length: 3600, Waste: WasteUnit / 5, Deadline: 86_400, Parts: []Part{{Nodes: 4, Cluster: 8}, {Nodes: 8, Cluster: 8}}}

@@ -47,7 +47,7 @@ func TestBegin_HandedOverIsAsListed(t *testing.T) {
 	}
 }
 
-// What is held keeps its nodes while it lasts, whatever is held, released, killed and canceled beside it:
+// A hold keeps its nodes while it lasts, whatever is held, released, killed and canceled beside it:
 // no node ever has two.
 func TestHold_NoNodeHasTwo(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ func TestParseAfar_NamesASiteAfterItsHost(t *testing.T) {
 	}
 }
 
-// What is elsewhere is found once and written down; the next time the folder says what there is.
+// The folders elsewhere are found once and written down; the next time the folder says what there is.
 func TestLayOutAfar_FindsOnceWhatThereIs(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "fed")

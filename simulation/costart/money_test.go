@@ -95,7 +95,7 @@ func paid(t *testing.T, list []agents.Fact) int {
 	return i
 }
 
-// What a broker that errs would record is found.
+// A record that only a broker that errs would write is found.
 func TestI8_FindsWhatIsWronglyPaidForPilots(t *testing.T) {
 	t.Parallel()
 	x := gathered(t, func(*world) {})

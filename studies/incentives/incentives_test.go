@@ -34,7 +34,7 @@ func TestLies_ChangeNothingThatIs(t *testing.T) {
 	}
 }
 
-// What is lost is counted by the truth: two jobs of 4 credits an hour, two hours and one after
+// Losses are counted by the truth: two jobs of 4 credits an hour, two hours and one after
 // their need, which paid 12 credits together, lose (8 + 4 + 12) / 60 a job of the study; told as
 // two halves a job has ended when both have.
 func TestOutcome_CountsByTheTruth(t *testing.T) {
