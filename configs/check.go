@@ -90,8 +90,7 @@ func Check(file string) (*Checked, error) {
 // checkScript checks a script that is a job, by its lines #BOURSE key = value.
 func checkScript(file string, text []byte) (*Checked, error) {
 	if len(text) > grid.MaxScript {
-		_, err := ReadScript(file)
-		return nil, keys.Join([]*Problem{{File: file, Text: err.Error()}})
+		return nil, keys.Join([]*Problem{{File: file, Text: tooLarge(len(text))}})
 	}
 	settings, err := Directives(file, text)
 	if err != nil {

@@ -106,6 +106,11 @@ func ReadScript(file string) ([]byte, error) {
 	return []byte(text), err
 }
 
+// tooLarge says that a script has more bytes than it may.
+func tooLarge(bytes int) string {
+	return fmt.Sprintf("has %d bytes; must have at most %d: make it call a longer program on the cluster", bytes, grid.MaxScript)
+}
+
 // readProgram reads a script file.
 func readProgram(name string) (string, error) {
 	info, err := os.Stat(name)
@@ -117,7 +122,7 @@ func readProgram(name string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a regular file", name)
 	case info.Size() > grid.MaxScript:
-		return "", fmt.Errorf("%s has %d bytes; must have at most %d: make it call a longer program on the cluster", name, info.Size(), grid.MaxScript)
+		return "", fmt.Errorf("%s %s", name, tooLarge(int(info.Size())))
 	}
 	f, err := os.Open(name)
 	if err != nil {

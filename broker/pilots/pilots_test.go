@@ -117,4 +117,11 @@ func TestGather_AnAnswerAfterItsRoundCountsInTheNext(t *testing.T) {
 	if m := x.late[0]; m.Fits || m.Room > 0 || len(m.Pilots) != 1 || m.Pilots[0].State != grid.PilotOver || len(list) != 2 {
 		t.Errorf("%+v", m)
 	}
+	x.job = jobs.NewJob(grid.Job{Name: "wave", Gather: &grid.Gather{}, Request: grid.Request{Parts: []grid.JobPart{{Name: "a", Nodes: 2}}}})
+	var out agents.Outbox
+	gs.ref = 41
+	gs.ask(0, x, &out)
+	if len(x.look.Pilots) != 1 || x.look.Fits[0] || x.late != nil || x.asked != 42 {
+		t.Errorf("the next round begins with %+v, late %v", x.look, x.late)
+	}
 }

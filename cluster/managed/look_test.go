@@ -217,16 +217,18 @@ func TestHold_AgainAfterItsRelease(t *testing.T) {
 	})
 }
 
-// heldAgain asks for a leg again that was released as its work ran, in the next life too,
-// and reports whether it is held, and how often its work is submitted then.
-func heldAgain(t *testing.T, w *world) (held bool, submitted int) {
+// heldAgain asks for a leg again that was released as its work ran, in the same life or in the
+// next one, and reports whether it is held, and how often its work is submitted then.
+func heldAgain(t *testing.T, w *world, next bool) (held bool, submitted int) {
 	t.Helper()
 	w.placed(t, 1, what(2, start, 10*grid.Minute))
 	w.confirm(1)
 	w.run(start.Add(5 * grid.Second))
 	w.is(t, 1, facts.LockRunning)
 	w.release(1)
-	w.begin()
+	if next {
+		w.begin()
+	}
 	for range 9 {
 		h := w.ask(agents.ClusterHold{Leg: leg(1), What: what(2, start, 10*grid.Minute), User: "ana", Again: true})
 		if h.Refusal.Code != grid.Withdrawn {
@@ -243,7 +245,12 @@ func heldAgain(t *testing.T, w *world) (held bool, submitted int) {
 func TestHold_AgainAfterItsWorkHasBegun(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
-		if held, n := heldAgain(t, w); held || n != 1 {
+		if held, n := heldAgain(t, w, true); held || n != 1 {
+			t.Errorf("held again in the next life: %t, submitted %d times", held, n)
+		}
+	})
+	both(t, func(t *testing.T, w *world) {
+		if held, n := heldAgain(t, w, false); held || n != 1 {
 			t.Errorf("held again: %t, submitted %d times", held, n)
 		}
 		w.over(t, 1)

@@ -167,6 +167,9 @@ func (b *Backend) done(now grid.Time, m agents.CommandDone) {
 			until = now.Add(b.cfg.Limits.Late)
 		}
 		b.late(e, e.overdue.verb, until)
+		if m.Outcome == agents.Done {
+			e.tries[e.overdue.verb]++
+		}
 		e.overdue, e.after, e.told, e.seen, b.dirty = overdue{}, now, b.ref, seen{}, true
 	}
 }

@@ -353,10 +353,14 @@ func (all *pilots) saw(now grid.Time, p *pilot, state jobSeen, j *grid.ManagedJo
 		p.until = cmp.Or(j.End, j.Start.Add(cmp.Or(j.Limit, p.Limit)))
 	case over, cancelled:
 		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver, Reason: grid.Reason{}}
-		if state == over {
-			f.Begin, f.End = p.first(all.possible(now, p, cmp.Or(j.Start, p.begin))), cmp.Or(j.End, now)
+		if state == over || p.begin > 0 { // one that was requeued may be cancelled before it begins again
+			said := all.possible(now, p, cmp.Or(j.Start, p.begin))
+			f.Begin, f.End = p.first(said), cmp.Or(j.End, now)
 			f.End = max(f.Begin, min(f.End, now.Add(all.cfg.Limits.Skew)))
 			f.Idled = p.idled(f.Begin, f.End)
+			if state != over || f.Begin != said { // it had no nodes while it waited again, and idles no longer than it is granted
+				f.Idled = min(f.Idled, max(p.granted, p.shown)*grid.Duration(p.Nodes))
+			}
 		}
 		if j.Why != "" {
 			f.Reason = grid.Because(grid.Withdrawn, "%s", j.Why)

@@ -98,24 +98,23 @@ func TestGather_WhatIsGrantedCountsUntilItsEndIsSeen(t *testing.T) {
 	}
 }
 
-// An end that is seen after COMMIT was asked for is taken in, whatever becomes of the window: its
-// pilot is paid for once, and Idle says nothing of it again.
-func TestRound_TakesEndsWhileItCommits(t *testing.T) {
-	g := New(Order{Length: 3600, Waste: 200_000, Deadline: 86_400, Parts: []Part{{8, 100}}})
+// A pilot that a look shows to be over is over, also while a COMMIT is awaited: Idle says so of it, once.
+func TestRound_SeesEndsWhileItCommits(t *testing.T) {
+	t.Parallel()
+	o := Order{Length: 3600, Waste: WasteUnit / 5, Deadline: 86_400, Parts: []Part{{Nodes: 4, Cluster: 8}, {Nodes: 8, Cluster: 8}}}
+	g := New(o)
 	g.Round(Look{At: 0})
-	g.Round(Look{At: 20, Pilots: []Sight{{State: Running, Begin: 20}}})
-	if g.Phase() != Committing {
-		t.Fatalf("phase %d, want that COMMIT is asked for", g.Phase())
+	both := []Sight{{Part: 0, State: Running, Begin: 30}, {Part: 1, State: Running, Begin: 30}}
+	for at := int64(40); g.Phase() == Gathering && at < 200; at += 10 {
+		g.Round(Look{At: at, Pilots: both})
 	}
-	end := Sight{State: Ended, Begin: 20, End: 75}
-	if idle, over := g.Idle(end); idle != 8*55 || !over {
-		t.Errorf("idled %d, over: %v", idle, over)
+	over := Sight{Part: 1, State: Ended, Begin: 30, End: 80}
+	if _, is := g.Idle(over); g.Phase() != Committing || !is {
+		t.Fatalf("it is in phase %d, its pilot is over: %v", g.Phase(), is)
 	}
-	if acts := g.Round(Look{At: 80, Pilots: []Sight{end}}); acts != nil {
-		t.Errorf("acts %v", acts)
-	}
-	if idle, over := g.Idle(end); over {
-		t.Errorf("its end is awaited still, with %d idled", idle)
+	g.Round(Look{At: 210, Pilots: []Sight{over}})
+	if _, again := g.Idle(over); again {
+		t.Error("its pilot is over a second time")
 	}
 }
 

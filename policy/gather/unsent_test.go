@@ -34,26 +34,6 @@ func TestOver_WhatWasSeenToBeginCounts(t *testing.T) {
 	}
 }
 
-// A pilot that a look shows to be over is over, also while a COMMIT is awaited: Idle says so of it, once.
-func TestRound_SeesEndsWhileItCommits(t *testing.T) {
-	t.Parallel()
-	o := Order{Length: 3600, Waste: WasteUnit / 5, Deadline: 86_400, Parts: []Part{{Nodes: 4, Cluster: 8}, {Nodes: 8, Cluster: 8}}}
-	g := New(o)
-	g.Round(Look{At: 0})
-	both := []Sight{{Part: 0, State: Running, Begin: 30}, {Part: 1, State: Running, Begin: 30}}
-	for at := int64(40); g.Phase() == Gathering && at < 200; at += 10 {
-		g.Round(Look{At: at, Pilots: both})
-	}
-	over := Sight{Part: 1, State: Ended, Begin: 30, End: 80}
-	if _, is := g.Idle(over); g.Phase() != Committing || !is {
-		t.Fatalf("it is in phase %d, its pilot is over: %v", g.Phase(), is)
-	}
-	g.Round(Look{At: 210, Pilots: []Sight{over}})
-	if _, again := g.Idle(over); again {
-		t.Error("its pilot is over a second time")
-	}
-}
-
 // A pilot that its manager has requeued has idled since it first began.
 func TestOver_ARequeuedPilotIdledSinceItFirstBegan(t *testing.T) {
 	t.Parallel()

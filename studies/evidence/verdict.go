@@ -238,10 +238,10 @@ func Agreement(rows []Row) string {
 	begin := "It agrees with the paper in part:"
 	switch {
 	case of[Agrees] == judged:
-		return fmt.Sprintf("It agrees with the paper in all of the %s that the paper prints or claims.", grid.Count(judged, "figure"))
+		return fmt.Sprintf("It agrees with the paper in all that the paper prints or claims: %s.", grid.Count(judged, "figure"))
 	case of[Differs]+of[NotFound] == 0 && 2*of[Agrees] >= judged:
 		begin = "It agrees with the paper as far as can be decided:"
-	case of[Agrees] == 0 && of[Differs] > 0:
+	case of[Agrees] == 0 && of[Differs]+of[NotFound] > 0:
 		begin = "It does not agree with the paper:"
 	case of[Agrees] == 0:
 		begin = "Whether it agrees with the paper is not decided:"

@@ -174,7 +174,7 @@ func TestAgreement_CountsWhatThePaperSays(t *testing.T) {
 	t.Parallel()
 	row := func(paper Claim, verdict string) Row { return Row{Paper: paper, Verdict: verdict} }
 	for want, rows := range map[string][]Row{
-		"It agrees with the paper in all of the 2 figures":                                                      {row(Figure(1), Agrees), row(Words("more"), Agrees), row(Claim{}, Differs), row(Figure(2), Measured)},
+		"It agrees with the paper in all that the paper prints or claims: 2 figures.":                           {row(Figure(1), Agrees), row(Words("more"), Agrees), row(Claim{}, Differs), row(Figure(2), Measured)},
 		"as far as can be decided: of the 2 figures that the paper prints or claims, 1 agree":                   {row(Figure(1), Agrees), row(Figure(1), Undecided)},
 		"in part: of the 3 figures that the paper prints or claims, 1 agree, 1 differ, 1 were not found, 0 are": {row(Figure(1), Agrees), row(Figure(1), Differs), row(Figure(1), NotFound)},
 		"It does not agree with the paper: of the 1 figure":                                                     {row(Figure(1), Differs)},

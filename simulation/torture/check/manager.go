@@ -201,7 +201,7 @@ func (b *behind) unread(x *behindSite, s *sim.Step) error {
 		case agents.ClusterHeld:
 			id, why = m.Leg, m.Refusal
 		case agents.ClusterLost:
-			if _, reload := s.Message.(agents.ClusterReload); reload || b.lost[m.Leg] {
+			if reload, is := s.Message.(agents.ClusterReload); is && reload.Force || b.lost[m.Leg] {
 				continue // the operator's word is no denial
 			}
 			id, why = m.Leg, m.Reason
