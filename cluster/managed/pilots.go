@@ -32,9 +32,9 @@ type reconciler interface {
 	// anything.
 	submit(p *pilot)
 	cancel(p *pilot) bool
-	// had reports whether the manager has had a job of a pilot's name of which nothing is known
+	// forgotten reports whether the manager has had a job of a pilot's name of which nothing is known
 	// here: an earlier life submitted it, and its journal is lost.
-	had(id grid.LegID) bool
+	forgotten(id grid.LegID) bool
 	// busyWith reports whether a leg has the nodes of a pilot.
 	busyWith(p *pilot) bool
 	// lookedAt says what the last look shows: what was there at asOf or later. It was asked for
@@ -260,7 +260,7 @@ func (all *pilots) claim(now grid.Time, m agents.PilotsRequest, o agents.PilotOr
 		return all.find(o.Pilot)
 	}
 	switch {
-	case all.by.had(o.Pilot): // and it is not submitted a second time
+	case all.by.forgotten(o.Pilot): // and it is not submitted a second time
 		return over(grid.PilotUnknown, grid.Because(grid.Unknown, "it was there, and %s has lost all record of it", all.cfg.Site))
 	case a.Refusal.Code == grid.NoCluster:
 		return nil

@@ -40,7 +40,7 @@ type lost struct {
 	claimed, recorded int
 }
 
-func (*lost) had(grid.LegID) bool               { return true }
+func (*lost) forgotten(grid.LegID) bool         { return true }
 func (*lost) lookedAt() (asked, asOf grid.Time) { return 0, 0 }
 func (*lost) blind(grid.Time) grid.Reason       { return grid.Reason{} }
 func (l *lost) submit(*pilot)                   { l.claimed++ }
