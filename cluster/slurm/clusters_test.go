@@ -17,8 +17,9 @@ import (
 )
 
 // These tests have two real clusters, and begin with TestReal. BOURSE_SLURM=1 runs
-// them where Slurm is installed. Of the first cluster each test has nodes of its own;
-// the second is for the one that kills its controller.
+// them where Slurm is installed. Of the first cluster each test has nodes of its own, for
+// they run side by side: what is done to a node may show on it after its test has ended, as
+// on one that is resumed. The second is for the one that kills its controller.
 
 // realDir is where the clusters are; "": there are none.
 var realDir string
@@ -54,7 +55,7 @@ func withClusters(run func() int) (status int) {
 			return 1
 		}
 	}
-	if err := clusters("start", dir, "2", "9"); err != nil {
+	if err := clusters("start", dir, "2", "12"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -3,7 +3,6 @@ package slurm
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,11 +13,11 @@ import (
 // Two legs share a node: the second joins it while the work of the first runs there, both run
 // at once, and a job from outside waits.
 func TestReal_PartsOfANodeRunAtOnce(t *testing.T) {
-	r := newReal(t, 2)
+	r := newReal(t, 1)
 	if err := Dividable(context.Background(), r.d.c, []string{"batch"}); err != nil {
 		t.Fatal(err)
 	}
-	first, second := r.window(3*time.Second, 2*time.Minute, 9), r.window(8*time.Second, time.Minute, 9)
+	first, second := r.window(3*time.Second, 2*time.Minute, 11), r.window(8*time.Second, time.Minute, 11)
 	first.Part, second.Part = grid.LegPart{Slices: 2, Of: 8, Cores: 2, GPUs: 2}, grid.LegPart{Slices: 6, Of: 8, Cores: 6, GPUs: 6}
 	for _, m := range []*agents.Command{&first, &second} {
 		m.Work = script("echo gpus $BOURSE_GPUS cores $BOURSE_CORES; sleep 600\n")
@@ -36,7 +35,7 @@ func TestReal_PartsOfANodeRunAtOnce(t *testing.T) {
 	r.until("the first runs", func() bool { return running(first.Name) })
 	second.Joins = true
 	place(second)
-	outside := r.hand("sbatch", "--parsable", "--nodelist=c2n9", "--gres=gpu:1", "--time=1", "--output=/dev/null", "--wrap=true", "--chdir=/")
+	outside := r.hand("sbatch", "--parsable", "--nodelist=c1n11", "--gres=gpu:1", "--time=1", "--output=/dev/null", "--wrap=true", "--chdir=/")
 	defer func() { r.hand("scancel", outside) }()
 	r.until("both run", func() bool { return running(first.Name) && running(second.Name) })
 	if got := r.hand("squeue", "-h", "-j", outside, "-o", "%T"); got != "PENDING" {
@@ -58,14 +57,11 @@ func TestReal_PartsOfANodeRunAtOnce(t *testing.T) {
 
 // One that does not say that it joins is refused where work runs, whosever it is.
 func TestReal_APartBesideAJobFromOutsideIsRefused(t *testing.T) {
-	r := newReal(t, 2)
-	job := r.hand("sbatch", "--parsable", "--nodelist=c2n8", "--gres=gpu:1", "--time=30", "--output=/dev/null", "--wrap=sleep 600", "--chdir=/")
+	r := newReal(t, 1)
+	job := r.hand("sbatch", "--parsable", "--nodelist=c1n12", "--gres=gpu:1", "--time=30", "--output=/dev/null", "--wrap=sleep 600", "--chdir=/")
 	defer func() { r.hand("scancel", job) }()
-	r.until("the job runs", func() bool { // another test restarts the controller
-		out, err := r.d.c.Run(context.Background(), "squeue", "-h", "-j", job, "-o", "%T")
-		return err == nil && strings.TrimSpace(string(out)) == "RUNNING"
-	})
-	m := r.window(time.Minute, time.Minute, 8)
+	r.until("the job runs", func() bool { return r.hand("squeue", "-h", "-j", job, "-o", "%T") == "RUNNING" })
+	m := r.window(time.Minute, time.Minute, 12)
 	m.Part = grid.LegPart{Slices: 2, Of: 8, GPUs: 2}
 	r.mustDeny(agents.Reserve, m, grid.Busy, "busy")
 }

@@ -23,7 +23,7 @@ func TestReal_AWindowAsLongAsItsPartitionAllows(t *testing.T) {
 	if i := slices.IndexFunc(r.look().Partitions, func(p grid.ManagedPartition) bool { return p.Name == "short" && p.Limit == grid.Hour }); i < 0 {
 		t.Errorf("a look shows the partitions %+v", r.look().Partitions)
 	}
-	m := r.window(4*time.Second, time.Hour, 4)
+	m := r.window(4*time.Second, time.Hour, 10)
 	m.Work = script("sleep 60\n")
 	padded := m
 	padded.End, padded.Padding = m.End.Add(2*grid.Minute), 2*grid.Minute
@@ -38,7 +38,7 @@ func TestReal_AWindowAsLongAsItsPartitionAllows(t *testing.T) {
 	}
 	r.until("the work runs", func() bool { return r.jobs(m.Name)[0].State == grid.ManagedRunning })
 
-	long := r.window(2*time.Hour, time.Hour+time.Second, 4)
+	long := r.window(2*time.Hour, time.Hour+time.Second, 10)
 	long.End, long.Padding = long.End.Add(2*grid.Minute), 2*grid.Minute
 	r.mustDeny(agents.Reserve, long, grid.TooLarge, "partition short lets no job run for 3601s")
 }
@@ -74,7 +74,7 @@ func TestReal_TrialOfRights(t *testing.T) {
 	name := fmt.Sprintf("bourse-check.%d", os.Getpid())
 	trial := Trial{Commands: r.d.c, Partitions: []string{"batch", "short"}, Holder: "mail", Folder: string(r.d.work.(folder)), Name: name}
 	ctx := context.Background()
-	if said, why := trial.Controller(ctx); why.Refused() || !strings.Contains(said, "9 nodes") {
+	if said, why := trial.Controller(ctx); why.Refused() || !strings.Contains(said, "12 nodes") {
 		t.Errorf("controller: %s, %v", said, why)
 	}
 	for range 2 {
