@@ -64,7 +64,7 @@ func newForecast() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forecast --slurm|SNAPSHOT.json --nodes N --duration D",
 		Short: "Forecast when a job would start on a live cluster",
-		Long: aboutForecast + aboutGather,
+		Long:  aboutForecast + aboutGather,
 		Example: "  bourse forecast --slurm --nodes 16 --duration 2h\n" +
 			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d \\\n      --priority 5000 --json\n" +
 			"  bourse forecast now.json --nodes 16 --duration 2h --history snapshots/ \\\n      --history log.swf.gz\n" +
