@@ -150,7 +150,7 @@ var rooms = []room{
 	{"cmd/bourse/operate", []string{"grid", "process/failure", "report", "web", "web/api", "web/client", "web/dash", "cmd/bourse/display", "cmd/bourse/flags"}, world},
 	{"cmd/bourse/examine", []string{"grid", "parallel", "policy/...", "cluster/managed", "cluster/slurm", "configs", "configs/kinds", "process", "process/failure", "report", "simulation", "simulation/rehearsal", "workload", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input"}, world},
 	{"cmd/bourse/study", []string{"grid", "parallel", "policy/...", "agents/journal", "agents/plant", "agents/sim", "broker/planning", "cluster/queue", "configs", "process/failure", "report", "report/columnar", "report/export", "simulation", "simulation/rehearsal", "simulation/driven", "simulation/torture", "studies/...", "workload/...", "cmd/bourse/batsim", "cmd/bourse/dialogue", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/version"}, world},
-	{"cmd/bourse/run", []string{"grid", "facts", "policy/shadow", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "configs/kinds", "history/...", "process/...", "report", "simulation", "web/dash", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/operate", "cmd/bourse/supervise"}, world},
+	{"cmd/bourse/run", []string{"grid", "facts", "policy/shadow", "agents", "agents/certificate", "agents/journal", "agents/mirror", "cluster", "sites", "configs", "configs/kinds", "history/...", "process/...", "report", "simulation", "web/dash", "workload/slurmdump", "cmd/bourse/display", "cmd/bourse/flags", "cmd/bourse/input", "cmd/bourse/supervise"}, world},
 	{"cmd/...", []string{"..."}, world},
 }
 

@@ -1,6 +1,7 @@
 package pilots
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -19,7 +20,7 @@ func (gs *Gathers) ask(now grid.Time, x *job, out *agents.Outbox) {
 			x.take(i, m)
 		}
 	}
-	x.late = nil
+	x.late, x.asked = nil, x.ref
 	gs.tell(x, out)
 	out.Alarm(now.Add(gs.wait), waited{x.job.Name, x.ref})
 }
@@ -37,16 +38,12 @@ func (x *job) begins() {
 	x.look, x.owes = gather.Look{Fits: make([]bool, n), Room: make([]int, n)}, map[grid.LegID]owed{}
 }
 
-// tell sends each site all that is wanted of it. Nobody waits for the answers, unless it is a round's
-// request.
+// tell sends each site all that is wanted of it.
 func (gs *Gathers) tell(x *job, out *agents.Outbox) {
-	o, ref := x.order(), x.ref
-	if ref == 0 {
-		ref = gs.nextRef()
-	}
+	o := x.order()
 	for i := range x.state.Parts {
 		p := &x.state.Parts[i]
-		m := agents.PilotsRequest{Ref: ref, Broker: gs.name, Job: x.job.Name, User: x.job.User, Group: p.Group,
+		m := agents.PilotsRequest{Ref: cmp.Or(x.ref, x.asked), Broker: gs.name, Job: x.job.Name, User: x.job.User, Group: p.Group,
 			Nodes: x.parts()[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second, Price: p.Price}
 		if x.g != nil {
 			x.g.Wants(func(part, number int, granted int64, leave bool) {
@@ -64,11 +61,12 @@ func (x *job) pilot(part, number int) grid.LegID {
 	return grid.LegID{Tx: x.state.ID, Leg: part + grid.MaxParts*number}
 }
 
-// whose is the job that an answer is about: by the request of its present round, else by its pilots.
+// whose is the job that an answer is about: by the request of its present round or the last, else by its
+// pilots.
 func (gs *Gathers) whose(m *agents.Pilots) (x *job) {
 	for _, o := range gs.of {
 		switch {
-		case m.Ref != 0 && o.ref == m.Ref:
+		case m.Ref != 0 && (o.ref == m.Ref || o.asked == m.Ref):
 			return o
 		case len(m.Pilots) > 0 && o.state.ID == m.Pilots[0].Pilot.Tx:
 			x = o
@@ -90,10 +88,14 @@ func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 		return
 	}
 	i := slices.IndexFunc(x.state.Parts, func(p grid.GatheringPart) bool { return transaction.SiteID(p.Site) == from })
-	if i >= 0 && x.ref != m.Ref {
+	if i >= 0 && x.ref == 0 && x.asked == m.Ref && x.news(i, m) {
+		gs.sooner(now, x, m, out)
+		return
+	}
+	if i >= 0 && (x.ref == 0 || x.ref != m.Ref) {
 		x.tooLate(i, m)
 	}
-	if i < 0 || x.ref != m.Ref || !x.waits[i] {
+	if i < 0 || x.ref == 0 || x.ref != m.Ref || !x.waits[i] {
 		return
 	}
 	x.waits[i] = false
@@ -105,6 +107,28 @@ func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 	if !slices.Contains(x.waits, true) {
 		gs.round(now, x, out)
 	}
+}
+
+// news reports whether an answer after its round says that a pilot runs which the job waits for: it
+// would have left before the next round is due, or soon after.
+func (x *job) news(i int, m agents.Pilots) bool {
+	begun := slices.ContainsFunc(x.state.Pilots, func(p grid.GatheringPilot) bool {
+		return p.Part == i && p.Begin < 0 && !p.Given && slices.ContainsFunc(m.Pilots, func(is agents.PilotIs) bool {
+			return is.State == grid.PilotRuns && is.Pilot == x.pilot(i, p.Number)
+		})
+	})
+	return begun && x.tx == nil && x.job.State == grid.JobWaiting
+}
+
+// sooner has the next round now. A job of one part needs nobody else's answer.
+func (gs *Gathers) sooner(now grid.Time, x *job, m agents.Pilots, out *agents.Outbox) {
+	if len(x.state.Parts) > 1 {
+		gs.at(x, now, out)
+		return
+	}
+	x.begins()
+	x.take(0, m)
+	gs.round(now, x, out)
 }
 
 // tooLate keeps of an answer that comes after its round which pilots are over: the next round takes

@@ -54,6 +54,7 @@ type job struct {
 	tx    *transaction.Tx
 
 	ref   uint64                // of the requests of this round; 0: there is none
+	asked uint64                // of those of the last round that was begun
 	late  map[int]agents.Pilots // by part: what came after its round, for the next
 	waits []bool                // by part: its answer is awaited
 	look  gather.Look
