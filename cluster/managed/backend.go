@@ -84,11 +84,7 @@ func New(cfg Config) *Backend {
 	b := &Backend{cfg: cfg, entries: map[string]*entry{}, wake: grid.Never,
 		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
 	b.pilots = pilots{cfg: &b.cfg, by: b}
-	for i := range cfg.Groups {
-		if cfg.Oracle != nil {
-			b.forecasts.oracles = append(b.forecasts.oracles, cfg.Oracle(cfg.Groups[i].Name))
-		}
-	}
+	b.forecasts = newForecasts(&b.cfg, b)
 	return b
 }
 
@@ -110,7 +106,7 @@ func (b *Backend) Counts() Counts { return b.counts }
 func (b *Backend) name(leg grid.LegID) string { return Name(b.cfg.Prefix, leg) }
 
 func (b *Backend) group(name string) int {
-	return slices.IndexFunc(b.cfg.Groups, func(g grid.Group) bool { return g.Name == name })
+	return b.cfg.groupNamed(name)
 }
 
 func (b *Backend) add(e *entry) {

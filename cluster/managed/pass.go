@@ -293,7 +293,7 @@ func (b *Backend) looked(now grid.Time, m agents.Looked) {
 	b.look, b.asOf, b.until, b.longest = m.Look, asOf, now, b.cfg.longestOf(m.Look)
 	b.version++
 	b.judge()
-	b.follow(now)
+	b.forecasts.follow(now)
 	b.pilots.answer(now, grid.Reason{}, b.host.Send)
 }
 
