@@ -59,7 +59,7 @@ func (q *Query) Cap() {
 		p := &q.pieces[i].query
 		if p.capped = true; p.fits != nil {
 			p.tabulate(q.list, p.fits[:0])
-			q.pieces[i].ranks, q.serves = ranks{}, nil
+			q.pieces[i].ranks, q.serves = nil, nil
 		}
 	}
 }
