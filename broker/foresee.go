@@ -50,7 +50,7 @@ func Foresee(f *Foresight, look func(agents.PricesLook) agents.PricesLooked) []F
 func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *Foresight {
 	sch := b.scheduler
 	from := max(now, sch.next).Add(b.mem.cfg.Lead)
-	f := &Foresight{After: make([][]int, len(jobs)), Gaps: make([]grid.Duration, len(jobs)), Known: make([]grid.Reason, len(jobs))}
+	f := &Foresight{After: make([][]int, len(jobs)), Gaps: make([]grid.Duration, len(jobs)), Known: make([]grid.Reason, len(jobs)), Queue: make([]bool, len(jobs))}
 	f.Input = planning.Input{Cycle: sch.Cycles + 1, From: from, Horizon: now.Add(b.mem.cfg.Horizon), Terms: sch.terms(), Sites: b.offered(), Away: sch.someAway()}
 	f.Funds = planning.Quotes{Left: b.mem.Accounts.Left(), Away: f.Input.Away, Quotas: map[string]grid.Credits{}}
 	names := make([]string, len(f.Input.Sites))
@@ -72,7 +72,7 @@ func (b *Broker) Foresee(now grid.Time, jobs []grid.Job) *Foresight {
 				f.After[i] = append(f.After[i], k)
 			}
 		}
-		place[jobs[i].Name], f.Gaps[i] = i, j.Gap
+		place[jobs[i].Name], f.Gaps[i], f.Queue[i] = i, j.Gap, j.Gather != nil && j.Gather.Queue
 		f.Input.Jobs = append(f.Input.Jobs, b.foreseen(now, &j, names, f, i))
 		if _, bound := b.mem.Accounts.Quota(j.User); bound {
 			f.Funds.Quotas[j.User] = b.mem.Accounts.UserLeft(j.User)

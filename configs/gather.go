@@ -93,7 +93,7 @@ func (j *Job) queueKey() keys.Key {
 		if t.Has(key) && t.OneOf(key, queueWords[0], queueWords) == queueWords[0] {
 			j.Gather = grid.GatherQueued(j.Length)
 		}
-	}, "best: it buys no window, and goes into the queue of a site in which it will probably begin first, at sites with `claims = \"pilots\"` that forecast").
+	}, "best: it buys no window, and goes into the queue of a site in which it will probably begin first, at sites with claims = \"pilots\" that forecast").
 		ByDefault("it buys a window").Only(kinds.InBatch, "is for sites whose nodes are had by pilots, and a scenario has none; leave it out")
 }
 

@@ -86,7 +86,7 @@ func (c *curve) apply(t *keys.Table, groups []grid.Group) {
 		}
 	}
 	if c.file != "" {
-		rows, err := readHours(c.file, c.repeat, t.In == kinds.InScenario)
+		rows, err := readHours(c.file, c.repeat, t.In == kinds.InScenario, aroundOf(t).files)
 		if err != nil {
 			t.Wrong("price_file", "%v", err)
 			return
@@ -130,8 +130,8 @@ const hoursHead = "from,factor"
 // readHours reads a file of lines "from,factor" in order of time. Each factor applies until
 // the next line, the last one for ever or until the factors repeat. Empty lines and lines
 // that begin with "#" are skipped.
-func readHours(file string, repeat grid.Duration, simulated bool) (*hours, error) {
-	text, err := kinds.ReadFile(file)
+func readHours(file string, repeat grid.Duration, simulated bool, with *opened) (*hours, error) {
+	text, err := with.text(file, kinds.ReadFile)
 	if err != nil {
 		return nil, err
 	}

@@ -89,20 +89,23 @@ type VOShare struct {
 	Share Thousandths
 }
 
-// ReadScenario reads a scenario, the batch files that its brokers name and the outages that
-// its sites do. An error that
-// does not come from the file system is a *Problems. Traces are not opened.
+// ReadScenario reads a scenario, the batch files that its brokers name, and the outages, prices
+// and files of Slurm that its sites do. An error that does not come from the file system is a *Problems. Traces are not opened.
 func ReadScenario(file string) (*Scenario, error) {
 	text, err := kinds.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	s, err := ParseScenario(file, text)
+	with := &opened{dir: filepath.Dir(file)}
+	s, err := parseScenario(file, text, with)
 	if err != nil {
 		return nil, err
 	}
-	s.Dir = filepath.Dir(file)
+	s.Dir = with.dir
 	s.Source = Source{Name: filepath.Base(file), Text: string(text)}
+	for _, f := range with.read {
+		s.Source.add(f.Name, []byte(f.Text))
+	}
 	if err := s.loadOutages(s.Dir); err != nil {
 		return nil, err
 	}
@@ -130,7 +133,7 @@ func (b *Broker) loadBatch(dir string, until grid.Duration, sites []string) (tex
 
 // takeBatch makes the jobs of a batch the broker's.
 func (b *Broker) takeBatch(file string, text []byte, until grid.Duration, sites []string) error {
-	batch, err := parseBatch(file, text, true, until, around{sites, b.Horizon, b.Algorithm})
+	batch, err := parseBatch(file, text, true, until, around{sites: sites, horizon: b.Horizon, algorithm: b.Algorithm})
 	if err != nil {
 		return err
 	}
@@ -141,10 +144,15 @@ func (b *Broker) takeBatch(file string, text []byte, until grid.Duration, sites 
 // ParseScenario is ReadScenario for a text, without the batch files; file is its name in
 // errors.
 func ParseScenario(file string, text []byte) (*Scenario, error) {
+	return parseScenario(file, text, &opened{})
+}
+
+func parseScenario(file string, text []byte, with *opened) (*Scenario, error) {
 	t, err := openFile(file, text)
 	if err != nil {
 		return nil, err
 	}
+	aroundOf(t).files = with
 	if err := kinds.Must(t, kinds.Scenario, kinds.Broker); err != nil {
 		return nil, err
 	}

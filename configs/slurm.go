@@ -87,7 +87,7 @@ func (s *Site) openSlurm(t *keys.Table) {
 		t.Wrong("policy", "%q needs the files that say how: add [site.slurm] with conf = \"slurm.conf\"", bySlurm.Name)
 		return
 	}
-	c, err := slurmdump.Open(slurmdump.Files{Conf: []string{s.Slurm.Conf}, QOS: s.Slurm.QOS, Assoc: s.Slurm.Assoc, Usage: s.Slurm.Usage}, time.UTC)
+	c, err := slurmdump.Open(slurmdump.Files{Conf: []string{s.Slurm.Conf}, QOS: s.Slurm.QOS, Assoc: s.Slurm.Assoc, Usage: s.Slurm.Usage, Read: aroundOf(t).files.text}, time.UTC)
 	if err != nil {
 		t.Wrong("slurm", "%v", err)
 		return

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 )
 
@@ -10,13 +11,36 @@ import (
 type Source struct {
 	Name    string       `json:"name"` // of the file, without its folder, or "preset" and its name
 	Text    string       `json:"text"`
-	Batches []SourceFile `json:"batches,omitempty"` // that its brokers name, and the outages that its sites do
+	Batches []SourceFile `json:"batches,omitempty"` // that its brokers name, and the outages, prices and files of Slurm that its sites do
 }
 
 // SourceFile is a file, by its name in the scenario.
 type SourceFile struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
+}
+
+// opened are the files that a scenario is read with: the curves of prices, and the files of Slurm.
+type opened struct {
+	dir    string       // of the scenario
+	record []SourceFile // what stands there in place of the file of that name
+	read   []SourceFile // in the order in which they were opened
+}
+
+// text returns the text of a file by its path: the record's or, if that has none, by read.
+func (o *opened) text(path string, read func(path string) ([]byte, error)) ([]byte, error) {
+	name := path
+	if rel, err := filepath.Rel(o.dir, path); err == nil {
+		name = filepath.ToSlash(rel)
+	}
+	if at := slices.IndexFunc(o.record, func(f SourceFile) bool { return f.Name == name }); at >= 0 {
+		return []byte(o.record[at].Text), nil
+	}
+	text, err := read(path)
+	if err == nil {
+		o.read = append(o.read, SourceFile{name, string(text)})
+	}
+	return text, err
 }
 
 // TraceFile is a trace: its name in the scenario, and its path.
@@ -31,7 +55,7 @@ func (s *Source) add(name string, text []byte) {
 
 // Scenario reads the scenario again. If it has traces, call ResolveTraces.
 func (s Source) Scenario() (*Scenario, error) {
-	out, err := ParseScenario(s.Name, []byte(s.Text))
+	out, err := parseScenario(s.Name, []byte(s.Text), &opened{dir: ".", record: s.Batches})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ const referenceHead = `# What a run writes
 | jobs.csv | a row for each local job, for each leg of a VO job that is in its last window or cost something, and for each VO job without one |
 | events.jsonl | every fact, in order, a JSON object in a line |
 | gantt.svg | every site's nodes over time |
-| run.json | what the run follows from: scenario, seed, version, traces; ` + "`simulate --again DIR`" + ` runs it again |
+| run.json | what the run follows from: scenario with the batches, outages, prices and files of Slurm that it names, seed, version, sizes and SHA-256 of its traces; ` + "`simulate --again DIR`" + ` runs it again |
 | summaries.jsonl | of several seeds: the summary of each, in a line |
 | means.json | of several seeds: mean and half-width of the 95 % interval of each measure |
 

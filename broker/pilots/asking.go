@@ -1,6 +1,7 @@
 package pilots
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -43,7 +44,7 @@ func (gs *Gathers) tell(x *job, out *agents.Outbox) {
 	o := x.order()
 	for i := range x.state.Parts {
 		p := &x.state.Parts[i]
-		m := agents.PilotsRequest{Ref: x.ref, Broker: gs.name, Job: x.job.Name, User: x.job.User, Group: p.Group,
+		m := agents.PilotsRequest{Ref: cmp.Or(x.ref, x.asked), Broker: gs.name, Job: x.job.Name, User: x.job.User, Group: p.Group,
 			Nodes: x.parts()[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second, Price: p.Price}
 		if x.g != nil {
 			x.g.Wants(func(part, number int, granted int64, leave bool) {
@@ -77,6 +78,10 @@ func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 		return
 	}
 	i := slices.IndexFunc(x.state.Parts, func(p grid.GatheringPart) bool { return transaction.SiteID(p.Site) == from })
+	if i >= 0 && x.ref == 0 && x.news(i, m) {
+		gs.sooner(now, x, m, out)
+		return
+	}
 	if i >= 0 && x.ref == 0 {
 		x.tooLate(i, m)
 	}
@@ -92,6 +97,28 @@ func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 	if !slices.Contains(x.waits, true) {
 		gs.round(now, x, out)
 	}
+}
+
+// news reports whether an answer after its round says that a pilot runs which the job waits for: it
+// would have left before the next round is due, or soon after.
+func (x *job) news(i int, m agents.Pilots) bool {
+	begun := slices.ContainsFunc(x.state.Pilots, func(p grid.GatheringPilot) bool {
+		return p.Part == i && p.Begin < 0 && !p.Given && slices.ContainsFunc(m.Pilots, func(is agents.PilotIs) bool {
+			return is.State == grid.PilotRuns && is.Pilot == x.pilot(i, p.Number)
+		})
+	})
+	return begun && x.tx == nil && x.job.State == grid.JobWaiting
+}
+
+// sooner has the next round now. A job of one part needs nobody else's answer.
+func (gs *Gathers) sooner(now grid.Time, x *job, m agents.Pilots, out *agents.Outbox) {
+	if len(x.state.Parts) > 1 {
+		gs.at(x, now, out)
+		return
+	}
+	x.begins()
+	x.take(0, m)
+	gs.round(now, x, out)
 }
 
 // tooLate keeps of an answer that comes after its round which pilots are over: the next round takes

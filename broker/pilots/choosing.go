@@ -60,7 +60,7 @@ func (gs *Gathers) likely(now grid.Time, x *job, from agents.ID, m agents.Pilots
 // chosen sends the job to a queue, or says why it goes to none yet.
 func (gs *Gathers) chosen(now grid.Time, x *job, out *agents.Outbox) {
 	c := x.choice
-	x.choice, x.ref = nil, 0
+	x.choice, x.asked, x.ref = nil, x.ref, 0
 	if !x.job.State.Open() {
 		gs.at(x, now, out)
 		return

@@ -125,3 +125,29 @@ func TestGather_AnAnswerAfterItsRoundCountsInTheNext(t *testing.T) {
 		t.Errorf("the next round begins with %+v, late %v", x.look, x.late)
 	}
 }
+
+// A pilot that begins between rounds brings the next one at once: it may have left before that is
+// due. One that leaves, or of which that is known, does not.
+func TestGather_APilotThatBeginsBringsTheRound(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		pilot grid.GatheringPilot
+		state grid.PilotState
+		next  grid.Time
+	}{
+		"it begins":    {grid.GatheringPilot{Number: 2, Begin: -1}, grid.PilotRuns, 5000},
+		"it waits":     {grid.GatheringPilot{Number: 2, Begin: -1}, grid.PilotWaits, 60_000},
+		"it is known":  {grid.GatheringPilot{Number: 2, Begin: 1}, grid.PilotRuns, 60_000},
+		"it leaves":    {grid.GatheringPilot{Number: 2, Begin: -1, Given: true}, grid.PilotRuns, 60_000},
+		"another does": {grid.GatheringPilot{Number: 1, Begin: -1}, grid.PilotRuns, 60_000},
+	} {
+		x := &job{state: grid.Gathering{ID: grid.TxID{Broker: "vo1", Seq: 7}, Parts: []grid.GatheringPart{{Site: "north"}, {Site: "south"}}, Pilots: []grid.GatheringPilot{c.pilot}}, asked: 41, next: 60_000}
+		x.job = jobs.NewJob(grid.Job{Name: "wave", Gather: &grid.Gather{}})
+		gs := &Gathers{of: map[*jobs.Job]*job{x.job: x}}
+		is := agents.PilotIs{Pilot: grid.LegID{Tx: x.state.ID, Leg: grid.MaxParts * 2}, State: c.state, Begin: 4000}
+		gs.Answered(5000, "site:north", agents.Pilots{Ref: 41, Pilots: []agents.PilotIs{is}}, &agents.Outbox{})
+		if x.next != c.next {
+			t.Errorf("%s: the next round is at %v, must be at %v", what, x.next, c.next)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package planning
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -29,12 +30,13 @@ func TestAtSites_AQueueBesideAWindowOfEachSite(t *testing.T) {
 		return Job{Name: name, Request: grid.Request{Nodes: 4, Length: 2 * grid.Hour, MinPerformance: grid.Unit, Deadline: grid.Never,
 			MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget, Sites: sites}}
 	}
-	in.Jobs = []Job{job("a"), job("b", "north"), job("c"), job("d")}
+	in.Jobs = []Job{job("a"), job("b", "north"), job("c"), job("d"), job("e")}
 	in.Jobs[2].Request.Parts = make([]grid.JobPart, 2)
 	for i := range in.Jobs[2].Request.Parts {
 		in.Jobs[2].Request.Parts[i] = grid.JobPart{Name: fmt.Sprint(i), Nodes: 1, Length: grid.Hour, MinPerformance: grid.Unit, MaxPrice: grid.MaxPrice}
 	}
-	f := &Foresight{Input: in, Funds: Quotes{Left: grid.MaxBudget}, After: make([][]int, 4), Gaps: make([]grid.Duration, 4), Known: make([]grid.Reason, 4)}
+	f := &Foresight{Input: in, Funds: Quotes{Left: grid.MaxBudget}, After: make([][]int, 5), Gaps: make([]grid.Duration, 5), Known: make([]grid.Reason, 5), Queue: make([]bool, 5)}
+	f.Queue[4] = true     // it buys no window
 	f.After[3] = []int{0} // what waits for another is not queued now
 	var asked [][]grid.Queueing
 	got := new(Planner).Foresee(f, nil, func(wanted [][]grid.Queueing) [][]grid.BestEffort {
@@ -62,7 +64,7 @@ func TestAtSites_AQueueBesideAWindowOfEachSite(t *testing.T) {
 		}
 		return fmt.Sprintf("%s %v %v", s.Site, s.Queued.Median, w.Start)
 	}
-	for i, want := range []string{"[north 14400 10800 south 3600 0]", "[north 14400 10800]", "[]", "[]"} {
+	for i, want := range []string{"[north 14400 10800 south 3600 0]", "[north 14400 10800]", "[]", "[]", "[north 14400 14400 south 3600 7200]"} {
 		var lines []string
 		for _, s := range got[i].Sites {
 			lines = append(lines, line(s))
@@ -70,6 +72,9 @@ func TestAtSites_AQueueBesideAWindowOfEachSite(t *testing.T) {
 		if fmt.Sprint(lines) != want {
 			t.Errorf("job %d: %v, want %s", i, lines, want)
 		}
+	}
+	if x := got[4].Now; x.Taken() != nil || !strings.Contains(x.Reason.Detail, "goes into a queue") {
+		t.Errorf("one for a queue gets %+v", x)
 	}
 	if x := got[0].Now.Taken(); x == nil || x.Start != 0 {
 		t.Errorf("asking has changed what it gets: %+v", x)

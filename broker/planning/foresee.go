@@ -19,6 +19,7 @@ type Foresight struct {
 	After [][]int         // by job: the earlier jobs of the Input that it comes after
 	Gaps  []grid.Duration // by job: after the last of them
 	Known []grid.Reason   // by job: it gets no window for that, whatever is free
+	Queue []bool          // by job: it buys no window, and goes into a site's queue
 }
 
 // Foreseen is what a job would get. Without a window now there is nothing later or elsewhere.
@@ -102,8 +103,11 @@ func (f *Foresight) rounds() [][]int {
 
 // blocked says why a job gets no window whatever is free.
 func (f *Foresight) blocked(i int, out []Foreseen) grid.Reason {
-	if f.Known[i].Refused() {
+	switch {
+	case f.Known[i].Refused():
 		return f.Known[i]
+	case f.Queue[i]:
+		return reason(grid.NoOffer, "it goes into a queue instead, where it will probably begin first")
 	}
 	for _, k := range f.After[i] {
 		if out[k].Now.Taken() == nil {

@@ -69,7 +69,7 @@ func (m *market) quotes(d *Draft, q *Quotes, waive string, asked bool) *Quotes {
 func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 	t.Parallel()
 	differ := 0
-	rapid.Check(t, func(t *rapid.T) {
+	compare := func(t *rapid.T) {
 		in := randomInput(t)
 		in.Away = false
 		var p Planner
@@ -164,7 +164,10 @@ func TestRerun_AChangeIsAsIfItHadBeenSo(t *testing.T) {
 		if was := o.Jobs[at].Chosen(); (taken == nil) != (was == nil) || taken != nil && (taken.Start != was.Start() || taken.Fare.Total() != was.Cost) {
 			differ++
 		}
-	})
+	}
+	for round := 0; round < 20 && differ == 0; round++ { // of 100 draws a handful differ, sometimes none
+		rapid.Check(t, compare)
+	}
 	if differ == 0 {
 		t.Error("no change has ever changed what a job gets")
 	}

@@ -224,7 +224,8 @@ func (d *Driver) run(ctx context.Context, c agents.Command) error {
 }
 
 // prepare makes the folder of a piece of work, beside its place first, so that it appears
-// whole or not at all.
+// whole or not at all. The claim makes it durable: an order that is lost with the machine before
+// that is given again.
 func (d *Driver) prepare(w work, c agents.Command) error {
 	at := d.cfg.Now()
 	switch {
@@ -250,13 +251,10 @@ func (d *Driver) prepare(w work, c agents.Command) error {
 		o.Cgroup = d.group(c.Name)
 	}
 	beside := work(filepath.Join(d.cfg.Folder, "."+c.Name+supervisor.Besides))
-	if err := errors.Join(os.RemoveAll(string(beside)), beside.make(&o)); err != nil {
+	if err := errors.Join(os.RemoveAll(string(beside)), os.RemoveAll(string(w)), beside.make(&o)); err != nil {
 		return err
 	}
-	if err := os.Rename(string(beside), string(w)); err != nil {
-		return err
-	}
-	return supervisor.Sync(d.cfg.Folder)
+	return os.Rename(string(beside), string(w))
 }
 
 // group is the folder of the cgroup of a piece of work. Sites of one machine may share the

@@ -120,6 +120,30 @@ func TestDriver_RunsOnceWhoeverAsks(t *testing.T) {
 	}
 }
 
+// What the machine lost of an order when it failed before the work was claimed is made again, and
+// the work begins. Once it is claimed it does not, whatever else was lost.
+func TestDriver_AnOrderThatTheMachineLostIsGivenAgain(t *testing.T) {
+	m := newMachine(t)
+	half := m.work("bourse.1")
+	if err := errors.Join(os.MkdirAll(half.file(supervisor.HomeFolder), 0o711), os.WriteFile(half.file(supervisor.ScriptFile), nil, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if l := m.sees(); len(l.Jobs) != 0 {
+		t.Errorf("%+v", l)
+	}
+	m.runs(m.order("bourse.1", "true"))
+	if j := m.over("bourse.1"); j.Exit != 0 || j.State != grid.ManagedEnded {
+		t.Errorf("%+v", j)
+	}
+	claimed := m.work("bourse.2")
+	if err := errors.Join(os.MkdirAll(string(claimed), 0o711), claimed.folder().Claim(supervisor.Process{})); err != nil {
+		t.Fatal(err)
+	}
+	if out, why := m.command(t.Context(), m.order("bourse.2", "true")); out != agents.Denied || why.Code != grid.Withdrawn {
+		t.Errorf("%v, %v", out, why)
+	}
+}
+
 // Work that was ended before it began never begins.
 func TestDriver_EndedBeforeItBegan(t *testing.T) {
 	m := newMachine(t)

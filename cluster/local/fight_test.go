@@ -74,14 +74,14 @@ func TestDriver_WorkThatForksAwayForEverDoesNotOutliveItsWindow(t *testing.T) {
 				c.End = now().Add(window)
 				m.runs(c)
 				m.until("it fights or is over", func() bool {
-					return strings.Contains(m.prints(name), "fights") || m.work(name).read().result != nil
+					return strings.Contains(m.prints(name), "fights") || m.work(name).read(nil, lives{}).result != nil
 				})
-				if strings.Contains(m.prints(name), "fights") && m.work(name).read().result == nil {
+				if strings.Contains(m.prints(name), "fights") && m.work(name).read(nil, lives{}).result == nil {
 					break
 				}
 				name += "-longer"
 			}
-			if alive(program[len(program)-len(x.more)-1])+alive(program[0]) == 0 && m.work(name).read().result == nil {
+			if alive(program[len(program)-len(x.more)-1])+alive(program[0]) == 0 && m.work(name).read(nil, lives{}).result == nil {
 				t.Fatal("nothing of it is seen")
 			}
 			if j := m.over(name); j.Why != supervisor.WhyWindow || j.Signal != 9 {

@@ -40,18 +40,20 @@ func (w work) folder() supervisor.Folder      { return supervisor.Folder(w) }
 func (w work) file(name string) string        { return w.folder().File(name) }
 func (w work) write(name string, v any) error { return w.folder().Write(name, v) }
 
-// exists reports whether the folder exists.
+// exists reports whether the folder is whole, or claimed. One that is neither is left of an order
+// that was lost with the machine before anything began.
 func (w work) exists() (bool, error) {
-	_, err := os.Lstat(string(w))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	for _, name := range []string{supervisor.OrderFile, supervisor.ClaimFile} {
+		if _, err := os.Lstat(w.file(name)); !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
 	}
-	return err == nil, err
+	return false, nil
 }
 
-// make fills a folder for an order. All of it is on the disk when it returns.
+// make fills a folder for an order. What its files hold is on the disk when it returns.
 func (w work) make(o *order) error {
-	if err := os.MkdirAll(w.file(supervisor.HomeFolder), 0o711); err != nil {
+	if err := errors.Join(os.Mkdir(string(w), 0o711), os.Mkdir(w.file(supervisor.HomeFolder), 0o700)); err != nil {
 		return err
 	}
 	if err := errors.Join(os.Chmod(string(w), 0o711), os.Chmod(w.file(supervisor.HomeFolder), 0o700)); err != nil { // independent of the process's umask
@@ -65,6 +67,9 @@ func (w work) make(o *order) error {
 		if err := os.Chmod(w.file(supervisor.ScriptFile), 0o700); err != nil {
 			return err
 		}
+		if err := supervisor.Sync(w.file(supervisor.ScriptFile)); err != nil {
+			return err
+		}
 		own = append(own, supervisor.ScriptFile)
 	}
 	if o.Account.Switch {
@@ -74,18 +79,16 @@ func (w work) make(o *order) error {
 			}
 		}
 	}
-	for _, name := range own {
-		if err := supervisor.Sync(w.file(name)); err != nil {
-			return err
-		}
-	}
 	return w.write(supervisor.OrderFile, o)
 }
 
 // state reads the state of the work. Work whose supervisor is gone without a result is
 // lost: what it has left is killed, and that is its result. Until then it runs.
-func (w work) state() state {
-	s := w.read()
+func (w work) state() state { return w.stateOf(nil, lives{}) }
+
+// stateOf is the state of work whose claim was read before; nil: it was not.
+func (w work) stateOf(claim *supervisor.Claim, alive lives) state {
+	s := w.read(claim, alive)
 	if s.err != nil || s.claim == nil || s.runs || s.result != nil || s.claim.Process.PID == 0 {
 		return s
 	}
@@ -123,15 +126,30 @@ func (w work) leaves(processes int) (*supervisor.Left, error) {
 	return left, err
 }
 
+// lives says which supervisors of several pieces of work live, each asked for once.
+type lives map[supervisor.Process]bool
+
+func (l lives) of(p supervisor.Process, w work) bool {
+	alive, known := l[p]
+	if !known {
+		if alive = p.Lives(w.folder()); p.Several {
+			l[p] = alive
+		}
+	}
+	return alive
+}
+
 // read reads the files of the work. A supervisor writes the result before it ends, so
 // whether it runs is asked first.
-func (w work) read() (s state) {
-	if s.claim, s.err = supervisor.Read[supervisor.Claim](w.folder(), supervisor.ClaimFile); s.err != nil || s.claim == nil {
-		return s
+func (w work) read(claim *supervisor.Claim, alive lives) (s state) {
+	if s.claim = claim; claim == nil {
+		if s.claim, s.err = supervisor.Read[supervisor.Claim](w.folder(), supervisor.ClaimFile); s.err != nil || s.claim == nil {
+			return s
+		}
 	}
-	lives := s.claim.Process.Lives(w.folder())
+	runs := alive.of(s.claim.Process, w)
 	s.result, s.err = supervisor.Read[supervisor.Result](w.folder(), supervisor.ResultFile)
-	if s.runs = lives && s.result == nil; s.runs && s.err == nil {
+	if s.runs = runs && s.result == nil; s.runs && s.err == nil {
 		s.left, s.err = supervisor.Read[supervisor.Left](w.folder(), supervisor.LeftFile)
 	}
 	return s

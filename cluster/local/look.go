@@ -23,8 +23,9 @@ func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 	fights := map[string]time.Time{}
 	known := d.known
 	d.known = make(map[string]*shown, len(known))
+	alive := lives{}
 	for _, name := range d.names() {
-		job, left, err := d.recall(known, name).job(d.work(name), d.cfg.Site)
+		job, left, err := d.recall(known, name).job(d.work(name), d.cfg.Site, alive)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +43,7 @@ func (d *Driver) look(at grid.Time) (*grid.Look, error) {
 		}
 	}
 	for _, name := range d.aside.list(time.Now()) {
-		if job, _, err := d.recall(known, name).job(work(d.ended(name)), d.cfg.Site); err == nil && job != nil {
+		if job, _, err := d.recall(known, name).job(work(d.ended(name)), d.cfg.Site, alive); err == nil && job != nil {
 			l.Jobs = append(l.Jobs, *job)
 		}
 	}
@@ -77,10 +78,11 @@ func (d *Driver) Unkillable() int { return int(d.fights.Load()) }
 // ranks puts running work first.
 var ranks = map[grid.ManagedState]int{grid.ManagedRunning: 0, grid.ManagedEnded: 1, grid.ManagedLost: 1}
 
-// shown is what earlier looks have read of a piece of work and can never change: its order and,
-// once it is over, all of it. Without that a look would read the files of all work of the last
-// ten minutes, and there is a look whenever work begins or ends.
+// shown is what earlier looks have read of a piece of work and can never change: its claim, its
+// order and, once it is over, all of it. Without that a look would read the files of all work of
+// the last ten minutes, and there is a look whenever work begins or ends.
 type shown struct {
+	claim *supervisor.Claim
 	order *order
 	over  *grid.ManagedJob
 }
@@ -98,15 +100,16 @@ func (d *Driver) recall(before map[string]*shown, name string) *shown {
 
 // job is how a look of a site shows a piece of work; nil if it does not. left: it runs on though
 // it is killed again and again.
-func (x *shown) job(w work, site string) (j *grid.ManagedJob, left bool, err error) {
+func (x *shown) job(w work, site string, alive lives) (j *grid.ManagedJob, left bool, err error) {
 	if x.over != nil {
 		again := *x.over
 		return &again, false, nil
 	}
-	s := w.state()
+	s := w.stateOf(x.claim, alive)
 	if s.err != nil {
 		return nil, false, s.err
 	}
+	x.claim = s.claim
 	if s.claim == nil || !s.runs && s.result == nil || s.result != nil && s.result.Failed.Code != "" {
 		return nil, false, nil // it has not begun
 	}

@@ -189,7 +189,7 @@ func (m machine) cutOff(name string, argv ...string) agents.Command {
 		c := m.order(name, argv...)
 		c.End = now().Add(window)
 		m.runs(c)
-		m.until("over: "+name, func() bool { return m.work(name).read().result != nil })
+		m.until("over: "+name, func() bool { return m.work(name).read(nil, lives{}).result != nil })
 		if strings.Contains(m.prints(name), "ready\n") {
 			return c
 		}

@@ -21,7 +21,7 @@ type pilots struct {
 	cfg   *Config
 	by    reconciler
 	list  []*pilot
-	asked []pilotsAsked // requests that are answered with the next look
+	asked []pilotsAsked // requests that are answered with the next look, and those that were
 }
 
 // reconciler is what pilots need of the rest of the backend.
@@ -47,11 +47,15 @@ type reconciler interface {
 	startsNow(now grid.Time, account string, group, nodes int, limit grid.Duration) bool
 }
 
-// pilotsAsked is a request that waits for a look that begins after it.
+// pilotsAsked is a request that waits for a look that begins after it. Once it was told, it is
+// answered again as soon as a look shows that one of its pilots has begun: a grant is short, and
+// its broker may ask again only when that is over.
 type pilotsAsked struct {
 	from agents.ID
 	m    agents.ClusterPilotsRequest
 	at   grid.Time
+	told bool
+	run  int // so many of its pilots ran then
 }
 
 // pilot is one of them.
@@ -176,7 +180,7 @@ func (all *pilots) record(now grid.Time, f agents.Fact) {
 	all.replay(now, f)
 }
 
-// mostAsked bounds the requests that wait for a look. At the bound the oldest is dropped; it is
+// mostAsked bounds the requests that wait for a look, or were told. At the bound the oldest is dropped; it is
 // repeated.
 const mostAsked = 256
 
@@ -185,33 +189,45 @@ func (all *pilots) ask(now grid.Time, from agents.ID, m agents.ClusterPilotsRequ
 	all.forget(now)
 	all.about(now, m.Ask, true)
 	all.asked = slices.DeleteFunc(all.asked, func(x pilotsAsked) bool { // a newer one of the same part
-		return x.m.For == m.For && x.m.Ask.Job == m.Ask.Job
+		return x.m.For == m.For && x.m.Ask.Job == m.Ask.Job || x.told && x.at.Add(agents.PilotLease) <= now
 	})
 	if len(all.asked) == mostAsked {
 		all.asked = all.asked[1:]
 	}
-	all.asked = append(all.asked, pilotsAsked{from, m, now})
+	all.asked = append(all.asked, pilotsAsked{from: from, m: m, at: now})
 }
 
 // answer answers what has waited for the look that has come, or failed.
 func (all *pilots) answer(now grid.Time, failed grid.Reason, send func(to agents.ID, m agents.Message)) {
 	asked, _ := all.by.lookedAt()
-	all.asked = slices.DeleteFunc(all.asked, func(x pilotsAsked) bool {
-		if asked < x.at {
-			return false
+	for i := range all.asked {
+		x, run := &all.asked[i], all.running(all.asked[i].m.Ask.Orders)
+		if x.told && run <= x.run || asked < x.at {
+			continue
 		}
-		a := all.about(now, x.m.Ask, !failed.Refused())
+		again := x.told // nothing is wanted anew
+		x.told, x.run = true, run
+		a := all.about(now, x.m.Ask, !again && !failed.Refused())
 		if failed.Refused() {
 			a.Refusal, a.Fits = failed, false
 		}
-		if m := x.m.Ask; m.Foresee && !a.Refusal.Refused() {
+		if m := x.m.Ask; m.Foresee && !again && !a.Refusal.Refused() {
 			if list := all.by.BestEffort([]grid.Queueing{{Group: a.Group, Nodes: m.Nodes, Limit: m.Limit}}); len(list) > 0 {
 				a.Likely = list[0]
 			}
 		}
 		send(x.from, agents.ClusterPilots{For: x.m.For, Pilots: a})
-		return true
-	})
+	}
+}
+
+// running counts the ordered pilots that run, as last seen.
+func (all *pilots) running(orders []agents.PilotOrder) (n int) {
+	for _, o := range orders {
+		if x := all.find(o.Pilot); x != nil && x.is().State == grid.PilotRuns {
+			n++
+		}
+	}
+	return n
 }
 
 // about says what is there and, if it is to follow the orders, does so first.

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -61,6 +62,40 @@ func TestClaim_WhatTheManagerHasHadIsUnknown(t *testing.T) {
 		if len(a.Pilots) != 1 || a.Pilots[0].State != grid.PilotUnknown || by.claimed > 0 || by.recorded != 1 {
 			t.Errorf("leave %v: %+v, %d claimed, %d recorded", leave, a.Pilots, by.claimed, by.recorded)
 		}
+	}
+}
+
+// Who was told that a pilot waits is told once more when a look shows that it runs, and not again
+// and again: the pilot may have left before the next question.
+func TestAnswer_AgainOnceAPilotRuns(t *testing.T) {
+	t.Parallel()
+	all := &pilots{cfg: &Config{Site: "north", Pilots: 4, Groups: []grid.Group{{Name: "g1", Nodes: 4}}}, by: &lost{}}
+	p := &pilot{PilotMemory: facts.PilotMemory{PilotClaimed: facts.PilotClaimed{Pilot: grid.LegID{Leg: 3}}}, asked: 5}
+	all.list = append(all.list, p)
+	ask := agents.PilotsRequest{Ref: 7, Job: "train", Group: "g1", Nodes: 2, Limit: grid.Hour, Orders: []agents.PilotOrder{{Pilot: p.Pilot, Granted: grid.Minute}}}
+	all.ask(0, "site:north", agents.ClusterPilotsRequest{For: "broker:vo1", Ask: ask})
+	var told []grid.PilotState
+	looks := func() {
+		all.answer(1000, grid.Reason{}, func(to agents.ID, m agents.Message) {
+			a := m.(agents.ClusterPilots)
+			if to != "site:north" || a.For != "broker:vo1" || a.Pilots.Ref != 7 {
+				t.Errorf("%s is told %+v", to, a)
+			}
+			told = append(told, a.Pilots.Pilots[0].State)
+		})
+	}
+	looks()
+	asked := p.asked
+	looks()
+	p.begin = 900
+	looks()
+	looks()
+	if want := []grid.PilotState{grid.PilotWaits, grid.PilotRuns}; !slices.Equal(told, want) || p.asked != asked {
+		t.Errorf("told %v, must be %v; wanted since %v, must be %v", told, want, p.asked, asked)
+	}
+	all.ask(grid.Time(agents.PilotLease), "site:north", agents.ClusterPilotsRequest{For: "broker:vo1", Ask: agents.PilotsRequest{Job: "other"}})
+	if len(all.asked) != 1 {
+		t.Errorf("%d questions are kept after the lease", len(all.asked))
 	}
 }
 

@@ -71,7 +71,7 @@ func groups() []group {
 		{"file", "Files:", file.Commands()},
 		{"use", "Run jobs on a federation:", use.Commands()},
 		{"operate", "Watch and operate a federation:", operate.Commands()},
-		{"run", "Run a federation:", run.Commands()},
+		{"run", "Run a federation:", run.Commands(operate.OfSite())},
 		{"other", "Other:", []*cobra.Command{version.New()}},
 	}
 }

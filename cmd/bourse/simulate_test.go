@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -159,6 +160,77 @@ func TestSimulate_AFolderIsEnoughToRunAgain(t *testing.T) {
 	}
 	if err := more("--again", "DIR"); exitCode(err) != 2 || !strings.Contains(err.Error(), "run.json") {
 		t.Errorf("no run: %v", err)
+	}
+}
+
+// A run's folder holds the prices and the files of Slurm that its scenario names, too: they are not
+// read again, and others are not taken for them.
+func TestSimulate_AFolderHoldsThePricesAndSlurmsFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	scenario := `until = "6h"
+[[site]]
+name = "north"
+price_file = "more/prices.csv"
+[[site.group]]
+name = "main"
+nodes = 4
+price = 1.0
+[[site]]
+name = "south"
+policy = "slurm"
+[site.slurm]
+conf = "../slurm/slurm.conf"
+[[site.group]]
+name = "batch"
+nodes = 2
+price = 1.0
+[[broker]]
+name = "vo"
+budget = 100.0
+cycle = "30m"
+horizon = "2h"
+[[broker.job]]
+name = "wave"
+nodes = 2
+length = "1h"
+max_price = 5.0
+`
+	for name, text := range map[string]string{
+		"a/s.toml":          scenario,
+		"a/more/prices.csv": "from,factor\n0s,2\n1h,0.5\n",
+		"slurm/slurm.conf":  "ClusterName=south\nInclude nodes.conf\n",
+		"slurm/nodes.conf":  "NodeName=n[1-2] CPUs=1\nPartitionName=batch Nodes=n[1-2] Default=YES MaxTime=1-0\n",
+	} {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) {
+		t.Helper()
+		root := newRoot()
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		root.SetArgs(append([]string{"simulate"}, args...))
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(filepath.Join(dir, "a", "s.toml"), "--out", filepath.Join(dir, "out"))
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "a")), os.RemoveAll(filepath.Join(dir, "slurm"))); err != nil {
+		t.Fatal(err)
+	}
+	run("--again", filepath.Join(dir, "out"), "--out", filepath.Join(dir, "again"))
+	for _, name := range []string{"run.json", "summary.json", "jobs.csv", "events.jsonl"} {
+		a, err := os.ReadFile(filepath.Join(dir, "out", name))
+		b, err2 := os.ReadFile(filepath.Join(dir, "again", name))
+		if err != nil || err2 != nil || len(a) == 0 || !bytes.Equal(a, b) {
+			t.Errorf("%s differs: %v %v", name, err, err2)
+		}
+		if name == "run.json" && (bytes.Contains(a, []byte(dir)) || bytes.Count(a, []byte(`"text"`)) != 4) {
+			t.Errorf("it has\n%s", a)
+		}
 	}
 }
 

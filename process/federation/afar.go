@@ -112,7 +112,7 @@ func layOutAfar(dir string, a Afar, seed string, ca *certificate.Authority, p *P
 // afarTables is the beginning of the file of such a site.
 func afarTables(a Afar, found *process.Found) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# A site of bourse up. Edit this file as you like; it is not overwritten.\nname = %q\npolicy = \"easy\"\n", a.Name)
+	fmt.Fprintf(&b, "# A site of bourse up. Edit this file as you like; it is not overwritten.\nname = %q\npolicy = \"easy\"\nforecast = true          # jobs with queue = \"best\" go where they probably begin first\n", a.Name)
 	for _, g := range found.Groups {
 		fmt.Fprintf(&b, "[[group]]\nname = %q\nnodes = %d\nprice = 1.0              # credits per node-hour\n", g.Name, g.Nodes)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/parallel"
 	"github.com/bourse-grid/bourse/policy/gather"
+	"github.com/bourse-grid/bourse/simulation/rehearsal"
 	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
@@ -35,7 +36,7 @@ var (
 type strategy struct {
 	name  string
 	waste int64
-	run   func(o gather.Order, sites []*site, r *rand.Rand) outcome
+	run   func(o gather.Order, sites []*rehearsal.Site, r *rand.Rand) rehearsal.Outcome
 }
 
 // strategies are those of the options, after plain jobs, which nobody brings together.
@@ -46,14 +47,14 @@ func (opt *Options) strategies() []strategy {
 		list = append(list, strategy{waits, usual, waitForAll})
 	}
 	if is("fits") {
-		list = append(list, strategy{alone, usual, func(o gather.Order, sites []*site, r *rand.Rand) outcome {
+		list = append(list, strategy{alone, usual, func(o gather.Order, sites []*rehearsal.Site, r *rand.Rand) rehearsal.Outcome {
 			o.Place = true // no part leads, and none waits in a queue
-			return follow(o, sites, r)
+			return rehearsal.Follow(o, sites, r)
 		}})
 	}
 	if is("rules") {
 		for _, w := range opt.Wastes {
-			list = append(list, strategy{rulesOf(w), w, follow})
+			list = append(list, strategy{rulesOf(w), w, rehearsal.Follow})
 		}
 	}
 	return list
@@ -79,7 +80,7 @@ type job struct {
 	order  gather.Order
 	traces []int
 	zero   []grid.Time
-	at     []*machine // as they are then
+	at     []*rehearsal.Machine // as they are then
 	seed   uint64
 }
 
@@ -91,7 +92,7 @@ type instant struct {
 
 // draw draws the jobs, of which two thirds have two parts, at the first two clusters. The nodes of
 // the widest part are 4 or 8, 16, 32 or 64, each as often as the others; no other part has more.
-func draw(opt *Options, traces []Trace, jobs [][][]grid.LocalJob) (list []*job) {
+func draw(opt *Options, traces []rehearsal.Trace, jobs [][][]grid.LocalJob) (list []*job) {
 	r := rand.New(rand.NewPCG(opt.Seed, 37))
 	for k := range opt.Jobs {
 		j := &job{load: k % len(opt.Loads), seed: r.Uint64()}
@@ -113,14 +114,14 @@ func draw(opt *Options, traces []Trace, jobs [][][]grid.LocalJob) (list []*job) 
 			j.order.Parts = append(j.order.Parts, gather.Part{Nodes: nodes, Cluster: int64(traces[i].Nodes)})
 			j.zero = append(j.zero, grid.Time(r.Int64N(int64(last)*8/10))+last/10)
 		}
-		j.at = make([]*machine, parts)
+		j.at = make([]*rehearsal.Machine, parts)
 		list = append(list, j)
 	}
 	return list
 }
 
 // Study runs the experiment. A job costs about a second for each strategy on one processor.
-func Study(traces []Trace, opt Options) ([]evidence.Row, error) {
+func Study(traces []rehearsal.Trace, opt Options) ([]evidence.Row, error) {
 	switch {
 	case len(traces) < 2:
 		return nil, errors.New("a job is gathered at two clusters or more: give two traces or three")
@@ -130,7 +131,7 @@ func Study(traces []Trace, opt Options) ([]evidence.Row, error) {
 	jobs := make([][][]grid.LocalJob, len(traces))
 	for i := range traces {
 		for _, load := range opt.Loads {
-			log := traces[i].loaded(load)
+			log := traces[i].Loaded(load)
 			if len(log) < 2 || log[len(log)-1].Submit < 4*grid.Time(patience) {
 				return nil, fmt.Errorf("trace %s: too short; it must go on for 12 days at a load of %g", traces[i].Name, load)
 			}
@@ -146,8 +147,8 @@ func Study(traces []Trace, opt Options) ([]evidence.Row, error) {
 		}
 	}, nil)
 	ways := opt.strategies()
-	out := parallel.Collect(len(list), func() func(int) []outcome {
-		return func(k int) []outcome { return list[k].follow(ways) }
+	out := parallel.Collect(len(list), func() func(int) []rehearsal.Outcome {
+		return func(k int) []rehearsal.Outcome { return list[k].follow(ways) }
 	}, opt.Done)
 	return rows(&opt, list, ways, out), nil
 }
@@ -161,20 +162,20 @@ func reach(nodes int, log []grid.LocalJob, list []*job, trace, load int) {
 		}
 	}
 	slices.SortStableFunc(at, func(a, b instant) int { return int(a.at - b.at) })
-	m := newMachine(nodes, log)
+	m := rehearsal.NewMachine(nodes, log)
 	for _, x := range at {
-		m.advance(x.at)
-		list[x.job].at[x.part] = m.copied()
+		m.Advance(x.at)
+		list[x.job].at[x.part] = m.Copied()
 	}
 }
 
 // follow brings the job's parts together in every way.
-func (j *job) follow(ways []strategy) (list []outcome) {
+func (j *job) follow(ways []strategy) (list []rehearsal.Outcome) {
 	for _, w := range ways {
-		o, sites := j.order, make([]*site, len(j.at))
+		o, sites := j.order, make([]*rehearsal.Site, len(j.at))
 		o.Waste = w.waste
 		for i, m := range j.at {
-			sites[i] = &site{machine: m.copied(), zero: j.zero[i], nodes: o.Parts[i].Nodes}
+			sites[i] = rehearsal.NewSite(m.Copied(), j.zero[i], o.Parts[i].Nodes)
 		}
 		list = append(list, w.run(o, sites, rand.New(rand.NewPCG(j.seed, 1))))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/simulation/rehearsal"
 	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
@@ -52,10 +53,10 @@ var shares = [4]struct {
 const margin = 3
 
 // rows are those of all strategies, then those of the rules by load and share.
-func rows(opt *Options, list []*job, ways []strategy, out [][]outcome) (rows []evidence.Row) {
+func rows(opt *Options, list []*job, ways []strategy, out [][]rehearsal.Outcome) (rows []evidence.Row) {
 	var usually []evidence.Row
 	for w, way := range ways {
-		column := make([]outcome, len(out))
+		column := make([]rehearsal.Outcome, len(out))
 		for k := range out {
 			column[k] = out[k][w]
 		}
@@ -68,8 +69,8 @@ func rows(opt *Options, list []*job, ways []strategy, out [][]outcome) (rows []e
 			idle := make([]float64, len(column))
 			most := 0.0
 			for k, x := range column {
-				idle[k] = x.idle
-				most = max(most, x.idle)
+				idle[k] = x.Idle
+				most = max(most, x.Idle)
 			}
 			rows = append(rows, measured(idleMean, way.name, idle, claims[2]), measured(idleMost, way.name, []float64{most}, claims[3]))
 		}
@@ -81,10 +82,10 @@ func rows(opt *Options, list []*job, ways []strategy, out [][]outcome) (rows []e
 }
 
 // byCell are the rows of jobs of two parts, by load and by the largest share of a cluster.
-func byCell(opt *Options, list []*job, column []outcome) (rows []evidence.Row) {
+func byCell(opt *Options, list []*job, column []rehearsal.Outcome) (rows []evidence.Row) {
 	for l, load := range opt.Loads {
 		for s := range shares {
-			var in []outcome
+			var in []rehearsal.Outcome
 			for k, j := range list {
 				if j.load == l && len(j.order.Parts) == 2 && j.share() == s {
 					in = append(in, column[k])
@@ -119,10 +120,10 @@ func (j *job) share() int {
 }
 
 // begun is 100 for each job that has begun by then, 0 for the others.
-func begun(list []outcome, by grid.Duration) []float64 {
+func begun(list []rehearsal.Outcome, by grid.Duration) []float64 {
 	x := make([]float64, len(list))
 	for k, o := range list {
-		if o.begun && o.after <= by {
+		if o.Begun && o.After <= by {
 			x[k] = 100
 		}
 	}

@@ -20,6 +20,21 @@ type Files struct {
 	Assoc        string // sacctmgr show assoc -P, or sacctmgr dump
 	Reservations string // scontrol show res -o
 	Usage        string // sshare -alP
+
+	// Read returns the text of a file, by read unless it has the text already; nil: always by read.
+	Read func(name string, read func(name string) ([]byte, error)) ([]byte, error)
+}
+
+// text reads one of the files, or one that they include.
+func (f *Files) text(name string) (string, error) {
+	if f.Read == nil {
+		return readText(name)
+	}
+	text, err := f.Read(name, func(name string) ([]byte, error) {
+		text, err := readText(name)
+		return []byte(text), err
+	})
+	return string(text), err
 }
 
 // Cluster is a cluster as its files tell.
@@ -42,9 +57,9 @@ type member struct{ account, user, partition string }
 
 // Open reads the files of a cluster. Times of reservations are in a zone.
 func Open(f Files, zone *time.Location) (*Cluster, error) {
-	r := reader{read: readText}
+	r := reader{read: f.text}
 	for _, name := range f.Conf {
-		text, err := readText(name)
+		text, err := f.text(name)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +79,7 @@ func Open(f Files, zone *time.Location) (*Cluster, error) {
 		if of.name == "" {
 			continue
 		}
-		text, err := readText(of.name)
+		text, err := f.text(of.name)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -56,7 +57,9 @@ func (w Folder) Name() string { return string(w)[strings.LastIndexByte(string(w)
 // whole different names.
 var written atomic.Uint64
 
-// Write writes a file durably, so that it appears whole or not at all.
+// Write writes a file, so that it appears whole or not at all. Its content is on the disk when it
+// returns. Its name is once the folder is synced, as Claim does: what is written later and lost
+// with the machine is a result, and work that has none is lost with the machine too.
 func (w Folder) Write(name string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -66,13 +69,12 @@ func (w Folder) Write(name string, v any) error {
 	if err := os.WriteFile(beside, text, 0o600); err != nil {
 		return err
 	}
-	if err := errors.Join(Sync(beside), os.Rename(beside, w.File(name))); err != nil {
-		return err
-	}
-	return Sync(string(w))
+	return errors.Join(Sync(beside), os.Rename(beside, w.File(name)))
 }
 
-// Claim records who runs the work from now on; fs.ErrExist if there is a claim already.
+// Claim records who runs the work from now on; fs.ErrExist if there is a claim already. When it
+// returns, the claim is on the disk, with the folder and all that was written there before: the
+// work never begins again, even if the machine fails at once.
 func (w Folder) Claim(p Process) error {
 	text, err := json.Marshal(Claim{At: Now(), Process: p})
 	if err != nil {
@@ -83,7 +85,7 @@ func (w Folder) Claim(p Process) error {
 		return err
 	}
 	err = errors.Join(Sync(beside), os.Link(beside, w.File(ClaimFile)))
-	return errors.Join(err, os.Remove(beside), Sync(string(w)))
+	return errors.Join(err, os.Remove(beside), Sync(string(w)), Sync(path.Dir(string(w))))
 }
 
 // Read reads a file of the work; nil if it is not there.

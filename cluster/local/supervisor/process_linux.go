@@ -144,17 +144,25 @@ func numbers(folder string) ([]int, error) {
 func childrenOf(pid int) (children []int, err error) {
 	threads, err := numbers(fmt.Sprintf("/proc/%d/task", pid))
 	for _, t := range threads {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, t))
+		list, err := startedBy(pid, t)
 		if err != nil {
 			if _, gone := os.Stat(fmt.Sprintf("/proc/%d/task/%d", pid, t)); gone != nil {
 				continue // the thread has ended
 			}
 			return nil, err
 		}
-		for field := range bytes.FieldsSeq(text) {
-			if n, err := strconv.Atoi(string(field)); err == nil {
-				children = append(children, n)
-			}
+		children = append(children, list...)
+	}
+	return children, err
+}
+
+// startedBy lists the children of one thread of a process, the latest last. Orphans that pass to
+// the process become children of the thread with its own number while that lives.
+func startedBy(pid, thread int) (children []int, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, thread))
+	for field := range bytes.FieldsSeq(text) {
+		if n, err := strconv.Atoi(string(field)); err == nil {
+			children = append(children, n)
 		}
 	}
 	return children, err

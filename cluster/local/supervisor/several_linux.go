@@ -178,7 +178,7 @@ func (g *grouped) gone(within time.Duration) bool {
 func (g *grouped) strays(f func(pid int)) (n int) {
 	g.Lock()
 	defer g.Unlock()
-	list, _ := childrenOf(os.Getpid())
+	list, _ := startedBy(os.Getpid(), os.Getpid()) // by the thread that starts work, to which orphans pass too
 	for _, pid := range list {
 		if g.mains[pid] == nil && g.work.marks(pid) {
 			f(pid)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -27,13 +28,8 @@ import (
 	"github.com/bourse-grid/bourse/simulation"
 )
 
-// newForecast builds "bourse forecast".
-func newForecast() *cobra.Command {
-	var f forecasting
-	cmd := &cobra.Command{
-		Use:   "forecast --slurm|SNAPSHOT.json --nodes N --duration D",
-		Short: "Forecast when a job would start on a live cluster",
-		Long: `Says when a job of N nodes with time limit D would start if you submitted it now
+// aboutForecast is what the help says of a forecast on one cluster.
+const aboutForecast = `Says when a job of N nodes with time limit D would start if you submitted it now
 to a Slurm cluster, or to a cluster that bourse snapshot has saved ("-": standard
 input). It changes nothing on the cluster and needs no rights there.
 
@@ -58,17 +54,34 @@ The policy is how the queue is served. With slurm, the default where the snapsho
 what Slurm goes by, that is the twin of Slurm's own rules: throttled arrays,
 dependencies, limits of QOS and accounts, and reservations, each job with what it waits
 for and when it starts. Otherwise Slurm's backfilling plans the first bf_max_job_test
-jobs by priority, which is reserve=K.`,
+jobs by priority, which is reserve=K.
+
+`
+
+// newForecast builds "bourse forecast".
+func newForecast() *cobra.Command {
+	var f forecasting
+	cmd := &cobra.Command{
+		Use:   "forecast --slurm|SNAPSHOT.json --nodes N --duration D",
+		Short: "Forecast when a job would start on a live cluster",
+		Long:  aboutForecast + aboutGather,
 		Example: "  bourse forecast --slurm --nodes 16 --duration 2h\n" +
 			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d \\\n      --priority 5000 --json\n" +
-			"  bourse forecast now.json --nodes 16 --duration 2h --history snapshots/ \\\n      --history log.swf.gz",
+			"  bourse forecast now.json --nodes 16 --duration 2h --history snapshots/ \\\n      --history log.swf.gz\n" +
+			"  bourse forecast --gather wave.toml --past north=north.swf.gz \\\n      --past south=sacct.txt --json",
 		Args: func(cmd *cobra.Command, args []string) error {
+			if f.gather.job != "" {
+				return flags.MissingFirst(f.gather.check(f.slurm, len(args)), []string{f.gather.job})
+			}
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
 				return fmt.Errorf("forecast takes --slurm or one saved snapshot; %d files given", len(args))
 			}
-			return flags.MissingFirst(cmp.Or(f.check(len(args)), cmd.ValidateRequiredFlags()), args)
+			return flags.MissingFirst(cmp.Or(f.check(len(args)), required(cmd.Flags().Changed, "duration", "nodes")), args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.gather.job != "" {
+				return f.gather.run(f.seed, f.json, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			f.given = cmd.Flags().Changed("calibrate")
 			return f.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -89,9 +102,22 @@ jobs by priority, which is reserve=K.`,
 	own.BoolVar(&f.reports, "report", false, "print what came of past forecasts instead, by how far ahead and by quarter")
 	flags.AddFlag(cmd, &f.seed, flags.AsSeed, "seed", 1, "seed of the draws")
 	own.BoolVar(&f.json, "json", false, "print JSON")
-	_ = cmd.MarkFlagRequired("nodes")
-	_ = cmd.MarkFlagRequired("duration")
+	f.gather.add(cmd)
 	return cmd
+}
+
+// required is the error of flags that must be given and are not.
+func required(given func(name string) bool, names ...string) error {
+	var lacks []string
+	for _, name := range names {
+		if !given(name) {
+			lacks = append(lacks, strconv.Quote(name))
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	return fmt.Errorf("required flag(s) %s not set", strings.Join(lacks, ", "))
 }
 
 // livePolicy is the policy that a live cluster is assumed to have.
@@ -109,6 +135,7 @@ type forecasting struct {
 	history            []string
 	seed               uint64
 	json               bool
+	gather             gathering
 }
 
 // Bounds of a forecast.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -132,16 +131,10 @@ func (q *quote) foresee(cmd *cobra.Command, file string, dry DryRun) error {
 
 // need refuses the quote of a snapshot that lacks what is to be reserved.
 func (q *quote) need() error {
-	var lacks []string
-	for _, f := range []string{"duration", "nodes"} {
-		if !q.given(f) {
-			lacks = append(lacks, strconv.Quote(f))
-		}
+	if err := required(q.given, "duration", "nodes"); err != nil {
+		return err
 	}
-	switch {
-	case len(lacks) > 0:
-		return fmt.Errorf("required flag(s) %s not set", strings.Join(lacks, ", "))
-	case q.given("context"):
+	if q.given("context") {
 		return errors.New("--context has no effect on a snapshot; leave it out")
 	}
 	return nil

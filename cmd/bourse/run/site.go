@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/bourse-grid/bourse/cluster"
-	"github.com/bourse-grid/bourse/cmd/bourse/operate"
 	"github.com/bourse-grid/bourse/cmd/bourse/supervise"
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process"
@@ -13,7 +12,7 @@ import (
 )
 
 // newSite builds "bourse site".
-func newSite() *cobra.Command {
+func newSite(below []*cobra.Command) *cobra.Command {
 	var f processFlags
 	var s shadowFlags
 	var force bool
@@ -74,7 +73,7 @@ come back.`,
 	})
 	cmd.Flags().BoolVar(&force, "force", false, "start although the file takes nodes away from legs: they are lost, with refund and penalty")
 	s.add(cmd)
-	cmd.AddCommand(operate.OfSite()...)
+	cmd.AddCommand(below...)
 	cmd.AddCommand(newSiteLogin())
 	return cmd
 }

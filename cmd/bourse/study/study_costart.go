@@ -8,6 +8,7 @@ import (
 
 	"github.com/bourse-grid/bourse/policy/gather"
 	"github.com/bourse-grid/bourse/simulation"
+	"github.com/bourse-grid/bourse/simulation/rehearsal"
 	"github.com/bourse-grid/bourse/studies/costart"
 	"github.com/bourse-grid/bourse/studies/evidence"
 	"github.com/bourse-grid/bourse/workload"
@@ -40,7 +41,7 @@ func studyCostart() experiment {
 }
 
 // costartTraces reads the given traces. If none is given, it draws two from a model.
-func (s *studying) costartTraces() (list []costart.Trace, err error) {
+func (s *studying) costartTraces() (list []rehearsal.Trace, err error) {
 	if len(s.traces) == 0 {
 		s.say("no --trace given: drawing %s of jobs for two clusters from the model of Lublin and Feitelson", forecastSpan.Words())
 		for _, a := range costartTraces[:2] {
@@ -48,7 +49,7 @@ func (s *studying) costartTraces() (list []costart.Trace, err error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, costart.Trace{Name: a.name, Nodes: a.nodes, Jobs: jobs})
+			list = append(list, rehearsal.Trace{Name: a.name, Nodes: a.nodes, Jobs: jobs})
 		}
 		return list, nil
 	}
@@ -58,7 +59,7 @@ func (s *studying) costartTraces() (list []costart.Trace, err error) {
 	logs, err := s.logs(costartTraces)
 	for _, l := range logs {
 		jobs, _ := l.trace.Jobs(workload.JobOptions{})
-		list = append(list, costart.Trace{Name: l.name, Nodes: l.nodes, Jobs: jobs})
+		list = append(list, rehearsal.Trace{Name: l.name, Nodes: l.nodes, Jobs: jobs})
 	}
 	return list, err
 }

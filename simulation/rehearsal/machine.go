@@ -1,4 +1,4 @@
-package costart
+package rehearsal
 
 import (
 	"cmp"
@@ -17,17 +17,24 @@ type Trace struct {
 	Jobs  []grid.LocalJob // in order of submit
 }
 
-// loaded returns the jobs of a log with their arrivals spread so that the load is so much. Jobs that
-// do not fit the cluster are left out, and runs are cut at their limits.
-func (t *Trace) loaded(load float64) []grid.LocalJob {
-	list, work := []grid.LocalJob(nil), 0.0
+// usable returns the jobs that fit the cluster, their runs cut at their limits.
+func (t *Trace) usable() (list []grid.LocalJob) {
 	for _, j := range t.Jobs {
 		if j.Nodes < 1 || j.Nodes > t.Nodes || j.Run <= 0 || j.Estimate <= 0 {
 			continue
 		}
 		j.ID, j.Run = int64(len(list)+1), min(j.Run, j.Estimate)
 		list = append(list, j)
-		work += float64(j.Nodes) * float64(j.Run)
+	}
+	return list
+}
+
+// Loaded returns the jobs of a log with their arrivals spread so that the load is so much. Jobs that
+// do not fit the cluster are left out, and runs are cut at their limits.
+func (t *Trace) Loaded(load float64) []grid.LocalJob {
+	list, work := t.usable(), 0.0
+	for i := range list {
+		work += float64(list[i].Nodes) * float64(list[i].Run)
 	}
 	if len(list) < 2 {
 		return nil
@@ -41,8 +48,8 @@ func (t *Trace) loaded(load float64) []grid.LocalJob {
 	return list
 }
 
-// machine is a cluster in its replay.
-type machine struct {
+// Machine is a cluster in its replay.
+type Machine struct {
 	jobs []grid.LocalJob
 	next int // of them
 	g    *backfill.Group
@@ -86,28 +93,29 @@ func (e *ends) Pop() any {
 	return last
 }
 
-func newMachine(nodes int, jobs []grid.LocalJob) *machine {
-	return &machine{jobs: jobs, g: backfill.New(nodes, backfill.EASY, 0), own: map[int64]*pilot{}}
+// NewMachine is an empty cluster under EASY, to which jobs come in order of submit.
+func NewMachine(nodes int, jobs []grid.LocalJob) *Machine {
+	return &Machine{jobs: jobs, g: backfill.New(nodes, backfill.EASY, 0), own: map[int64]*pilot{}}
 }
 
-// copied is a machine that goes on from where this one is.
-func (m *machine) copied() *machine {
+// Copied is a machine that goes on from where this one is.
+func (m *Machine) Copied() *Machine {
 	s := m.g.State().Clone()
-	return &machine{jobs: m.jobs, next: m.next, g: backfill.Restore(&s), ends: slices.Clone(m.ends), own: map[int64]*pilot{}}
+	return &Machine{jobs: m.jobs, next: m.next, g: backfill.Restore(&s), ends: slices.Clone(m.ends), own: map[int64]*pilot{}}
 }
 
 // firstOwn is the least id of a job of ours.
 const firstOwn = 1 << 40
 
 // submit has a job of ours arrive.
-func (m *machine) submit(nodes int, limit grid.Duration, at grid.Time) *pilot {
+func (m *Machine) submit(nodes int, limit grid.Duration, at grid.Time) *pilot {
 	p := &pilot{id: firstOwn + int64(len(m.own)), nodes: nodes, limit: limit, arrives: at, begin: grid.Never, end: grid.Never}
 	m.own[p.id] = p
 	return p
 }
 
 // arrival is when the next of our jobs arrives that has not.
-func (m *machine) arrival() (first *pilot) {
+func (m *Machine) arrival() (first *pilot) {
 	for _, p := range m.own {
 		if !p.queued && p.end == grid.Never && (first == nil || p.arrives < first.arrives || p.arrives == first.arrives && p.id < first.id) {
 			first = p
@@ -116,8 +124,8 @@ func (m *machine) arrival() (first *pilot) {
 	return first
 }
 
-// advance lets time pass up to an instant, which is included.
-func (m *machine) advance(to grid.Time) {
+// Advance lets time pass up to an instant, which is included.
+func (m *Machine) Advance(to grid.Time) {
 	for {
 		at := to
 		if len(m.ends) > 0 {
@@ -154,7 +162,7 @@ func (m *machine) advance(to grid.Time) {
 }
 
 // pass starts what starts now.
-func (m *machine) pass(now grid.Time) {
+func (m *Machine) pass(now grid.Time) {
 	for _, s := range m.g.Pass() {
 		e := end{s.End, s.End, s.ID}
 		if p := m.own[s.ID]; p != nil {
@@ -167,7 +175,7 @@ func (m *machine) pass(now grid.Time) {
 }
 
 // leave ends a job of ours, running or waiting, now.
-func (m *machine) leave(p *pilot) {
+func (m *Machine) leave(p *pilot) {
 	now := m.g.Now()
 	switch {
 	case p.end != grid.Never:
@@ -186,7 +194,7 @@ func (m *machine) leave(p *pilot) {
 // startsNow reports whether a job of so many nodes and such a limit would start now: its nodes are
 // free, and nobody waits, or by the limits it is over before the first waiting job's shadow time, or
 // takes only nodes that this one leaves.
-func (m *machine) startsNow(nodes int, limit grid.Duration) bool {
+func (m *Machine) startsNow(nodes int, limit grid.Duration) bool {
 	s := m.g.State()
 	free := s.Free.Min(s.Now, s.Now+1)
 	if free < nodes {
