@@ -133,6 +133,7 @@ func localCluster(p *process, o Options, cfg *configs.SiteProcess, agent *sites.
 	b := behind{driver: d, account: keptApart(cfg, d.Check)}
 	b.again = func(cfg *configs.SiteProcess, agent *sites.Config) (cluster.Nodes, []string, error) {
 		c := managedConfig(cfg)
+		p.keepsLearned(&c, cfg)
 		c.Nodes = localNodes(cfg.Groups)
 		c.Limits = managed.Limits{LookEvery: 500 * grid.Millisecond, LookWithin: 2 * grid.Second, CommandTimeout: grid.Minute,
 			Late: 2 * grid.Second, RetryEvery: 2 * grid.Second, Padding: grid.Second}

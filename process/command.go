@@ -80,6 +80,7 @@ func drivenNodes(p *process, d *command.Driver, cfg *configs.SiteProcess, agent 
 	}
 	agent.Groups, cfg.Groups = groups, groups
 	c := managedConfig(cfg)
+	p.keepsLearned(&c, cfg)
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, prefix
 	if agent.Pilots = cfg.Cluster.Claims == configs.ClaimsPilots; agent.Pilots {
 		c.Pilots = cfg.Cluster.MaxPilots

@@ -75,6 +75,7 @@ type process struct {
 	tells   []prometheus.Collector     // further metrics
 	token   atomic.Pointer[web.Tokens] // tokens that the API accepts beside certificates; nil: none
 	child   io.Reader                  // of a child process: its end means stop; nil: not a child
+	learned *learned                   // by a site's forecasts; nil: it makes none
 }
 
 // run starts the process and keeps it going until it is told to stop or fails. agents puts

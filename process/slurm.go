@@ -75,6 +75,7 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	agent.Groups, cfg.Groups = groups, groups
 	d.Offer(slurm.Offers(look, cfg.Cluster.Partitions, groups, nodes))
 	c := managedConfig(cfg)
+	p.keepsLearned(&c, cfg)
 	c.Partitions = cfg.Cluster.Partitions
 	c.Prompt = !afar(cfg)
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, slurmPrefix(cfg.Name)

@@ -40,7 +40,25 @@ type Config struct {
 	Policy     backfill.Policy // by which the local queue is planned
 	// Oracle makes what forecasts the queue of a group of that name; nil: nobody forecasts.
 	Oracle func(group string) Oracle
+	// Kept keeps what the forecasts have learned for the next life; nil: it begins anew.
+	Kept   Keeper
 	Limits Limits
+}
+
+// Keeper keeps what the forecasts have learned from one life to the next. Nothing else depends on
+// it.
+type Keeper interface {
+	// Last is what was last kept, nil if nothing was.
+	Last() []byte
+	// Keep keeps it in place of the last. It does not wait for a disk.
+	Keep(learned []byte)
+	// Spoilt says that what was kept is of no use, and why.
+	Spoilt(why error)
+}
+
+// groupNamed is the place of a group; -1: there is none.
+func (c *Config) groupNamed(name string) int {
+	return slices.IndexFunc(c.Groups, func(g grid.Group) bool { return g.Name == name })
 }
 
 // Limits are the reconciler's intervals, and how long it waits before it gives up on a

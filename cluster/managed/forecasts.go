@@ -22,19 +22,55 @@ type Oracle interface {
 	Canceled(id int64)
 	// BestEffort says when a job would probably start that entered the queue of the state now.
 	BestEffort(s *backfill.State, x *backfill.Queued) grid.BestEffort
+	// Save returns all that it has learned, and Load takes that from an earlier life, or returns an
+	// error and has seen nothing.
+	Save() []byte
+	Load([]byte) error
 }
 
 // mostForecast bounds the submissions of one look that are forecast. Of the others, as of the tasks
 // of a large array, it is only learned that they came, and how long they run.
 const mostForecast = 4
 
-// forecasts follow the manager's queue from look to look. They live as long as the process: the
-// next one learns anew.
+// mostGap is how far looks may be apart for what happened between them to be known: what started,
+// and how long it ran.
+const mostGap = 5 * grid.Minute
+
+// forecasts are a part of the backend with a state of its own: they follow the manager's queue from
+// look to look, and tell the oracles. What they have learned is kept beside the journal, if anywhere.
 type forecasts struct {
+	cfg     *Config
+	by      onlooker
 	oracles []Oracle             // by group; nil: nobody forecasts
 	jobs    map[string]*followed // that have not ended, by number
 	last    int64                // id
 	looks   int
+	at      grid.Time // of the last look
+	gap     bool      // it came long after the one before
+	kept    grid.Time // when what is learned was last kept
+}
+
+// onlooker is what forecasts need of the rest of the backend: what a look has shown.
+type onlooker interface {
+	// lastLook is the last look, and queued are the queues of the groups by it, whatever is sold there.
+	lastLook() *grid.Look
+	queued(now grid.Time) []backfill.State
+	// fresh reports whether it is not too old.
+	fresh(now grid.Time) bool
+}
+
+// newForecasts returns those of a configuration, with what was kept of an earlier life.
+func newForecasts(cfg *Config, by onlooker) forecasts {
+	f := forecasts{cfg: cfg, by: by, jobs: map[string]*followed{}}
+	for i := range cfg.Groups {
+		if cfg.Oracle != nil {
+			f.oracles = append(f.oracles, cfg.Oracle(cfg.Groups[i].Name))
+		}
+	}
+	if f.oracles != nil && cfg.Kept != nil {
+		f.recall()
+	}
+	return f
 }
 
 // followed is a job that waits or runs.
@@ -54,44 +90,44 @@ type shownQueue struct {
 
 // follow tells the oracles what has happened since the look before: what has ended, what has
 // started, then what was submitted.
-func (b *Backend) follow(now grid.Time) {
-	if b.forecasts.oracles == nil {
+func (f *forecasts) follow(now grid.Time) {
+	if f.oracles == nil {
 		return
 	}
-	f := &b.forecasts
-	if f.jobs == nil {
-		f.jobs = map[string]*followed{}
-	}
 	f.looks++
+	f.gap = f.looks > 1 && now.Sub(f.at) > mostGap
+	f.at = now
+	look := f.by.lastLook()
 	there := map[string]bool{} // one that was requeued may be shown to have ended too
-	for i := range b.look.Jobs {
-		if j := &b.look.Jobs[i]; live(j) {
+	for i := range look.Jobs {
+		if j := &look.Jobs[i]; live(j) {
 			there[j.Number] = true
 		}
 	}
-	for i := range b.look.Jobs {
-		if j := &b.look.Jobs[i]; j.State == grid.ManagedEnded && !there[j.Number] {
-			b.over(j, now)
+	for i := range look.Jobs {
+		if j := &look.Jobs[i]; j.State == grid.ManagedEnded && !there[j.Number] {
+			f.over(j, now)
 		}
 	}
-	for i := range b.look.Jobs {
-		b.begun(&b.look.Jobs[i], now)
+	for i := range look.Jobs {
+		f.begun(&look.Jobs[i], now)
 	}
-	q := b.queues(now)
+	q := f.queues(now)
 	for k := range q.states {
-		b.submitted(now, k, q)
+		f.submitted(now, k, q)
 	}
-	b.vanished(now)
+	f.vanished(now)
+	f.keep(now)
 }
 
 // over tells of a job that a look shows to have ended. One that had not been seen to start may
 // have started since, or was cancelled.
-func (b *Backend) over(j *grid.ManagedJob, now grid.Time) {
-	x := b.forecasts.jobs[j.Number]
+func (f *forecasts) over(j *grid.ManagedJob, now grid.Time) {
+	x := f.jobs[j.Number]
 	if x == nil {
 		return
 	}
-	o := b.forecasts.oracles[x.group]
+	o := f.oracles[x.group]
 	if !x.runs && (j.Start <= 0 || len(j.Nodes) == 0) {
 		o.Canceled(x.id)
 	} else {
@@ -100,34 +136,33 @@ func (b *Backend) over(j *grid.ManagedJob, now grid.Time) {
 		}
 		o.Ended(x.id, min(cmp.Or(j.End, now), now))
 	}
-	delete(b.forecasts.jobs, j.Number)
+	delete(f.jobs, j.Number)
 }
 
 // begun tells of a job that runs. How one came that was not seen to wait is not known.
-func (b *Backend) begun(j *grid.ManagedJob, now grid.Time) {
+func (f *forecasts) begun(j *grid.ManagedJob, now grid.Time) {
 	if j.State != grid.ManagedRunning || len(j.Nodes) == 0 {
 		return
 	}
-	f := &b.forecasts
 	x := f.jobs[j.Number]
 	if x == nil {
-		g := slices.IndexFunc(b.cfg.Nodes, func(names []string) bool { return slices.Contains(names, j.Nodes[0]) })
+		g := slices.IndexFunc(f.cfg.Nodes, func(names []string) bool { return slices.Contains(names, j.Nodes[0]) })
 		if g < 0 {
 			return
 		}
 		x = f.add(j.Number, f.last+1, g)
-		b.forecasts.oracles[g].Known(&backfill.Queued{ID: x.id, Nodes: j.Count, Estimate: cmp.Or(j.Limit, unlimited)}, j.User)
+		f.oracles[g].Known(&backfill.Queued{ID: x.id, Nodes: j.Count, Estimate: cmp.Or(j.Limit, unlimited)}, j.User)
 	}
 	if x.look = f.looks; !x.runs {
 		x.runs = true
-		b.forecasts.oracles[x.group].Started(x.id, min(cmp.Or(j.Start, now), now))
+		f.oracles[x.group].Started(x.id, min(cmp.Or(j.Start, now), now))
 	}
 }
 
 // submitted tells of the jobs that a group's queue did not have before. Each is forecast behind
 // those that came before it; at the first look nobody knows when they came.
-func (b *Backend) submitted(now grid.Time, group int, q *shownQueue) {
-	f, o, s := &b.forecasts, b.forecasts.oracles[group], &q.states[group]
+func (f *forecasts) submitted(now grid.Time, group int, q *shownQueue) {
+	o, s := f.oracles[group], &q.states[group]
 	var fresh []int
 	for i := range s.Queue {
 		x := f.jobs[q.jobs[s.Queue[i].ID].Number]
@@ -146,7 +181,7 @@ func (b *Backend) submitted(now grid.Time, group int, q *shownQueue) {
 		x, user := s.Queue[i], q.jobs[s.Queue[i].ID].User
 		f.add(q.jobs[x.ID].Number, x.ID, group)
 		switch bound := slices.ContainsFunc(s.Later, func(l backfill.Later) bool { return l.Job == i }) || throttled(s, x.ID); {
-		case f.looks == 1:
+		case f.looks == 1 || f.gap:
 			o.Known(&x, user)
 		case bound || said == mostForecast:
 			o.Arrived(now, &x, user)
@@ -159,8 +194,7 @@ func (b *Backend) submitted(now grid.Time, group int, q *shownQueue) {
 }
 
 // vanished tells of jobs that no look shows any more.
-func (b *Backend) vanished(now grid.Time) {
-	f := &b.forecasts
+func (f *forecasts) vanished(now grid.Time) {
 	var gone []string
 	for number, x := range f.jobs {
 		if x.look != f.looks {
@@ -169,10 +203,10 @@ func (b *Backend) vanished(now grid.Time) {
 	}
 	slices.Sort(gone)
 	for _, number := range gone {
-		if x := f.jobs[number]; x.runs {
-			b.forecasts.oracles[x.group].Ended(x.id, now)
+		if x := f.jobs[number]; x.runs && !f.gap { // nobody knows how long any other ran
+			f.oracles[x.group].Ended(x.id, now)
 		} else {
-			b.forecasts.oracles[x.group].Canceled(x.id)
+			f.oracles[x.group].Canceled(x.id)
 		}
 		delete(f.jobs, number)
 	}
@@ -187,9 +221,9 @@ func (f *forecasts) add(number string, id int64, group int) *followed {
 
 // queues are the queues of all groups as the look shows them, whatever this site sells there. A
 // job has the id by which it is followed, or the next ones in the order of the queues.
-func (b *Backend) queues(now grid.Time) *shownQueue {
-	q := &shownQueue{states: StateOf(b.look, b.view(now, (*entry).leaving)), jobs: map[int64]*grid.ManagedJob{}}
-	of, next := JobsOf(b.look), b.forecasts.last
+func (f *forecasts) queues(now grid.Time) *shownQueue {
+	q := &shownQueue{states: f.by.queued(now), jobs: map[int64]*grid.ManagedJob{}}
+	of, next := JobsOf(f.by.lastLook()), f.last
 	for k := range q.states {
 		s := &q.states[k]
 		ids := map[int64]int64{}
@@ -201,7 +235,7 @@ func (b *Backend) queues(now grid.Time) *shownQueue {
 			if j == nil {
 				return id
 			}
-			if x := b.forecasts.jobs[j.Number]; x != nil {
+			if x := f.jobs[j.Number]; x != nil {
 				ids[id] = x.id
 			} else {
 				next++
@@ -263,17 +297,27 @@ func without(s *backfill.State, places []int) *backfill.State {
 // BestEffort answers what the site asks of the manager's queue, if that is forecast: for jobs that
 // come behind all that wait.
 func (b *Backend) BestEffort(list []grid.Queueing) []grid.BestEffort {
-	if b.forecasts.oracles == nil || !b.fresh(b.now) {
+	return b.forecasts.bestEffort(b.now, list)
+}
+
+func (f *forecasts) bestEffort(now grid.Time, list []grid.Queueing) []grid.BestEffort {
+	if f.oracles == nil || !f.by.fresh(now) {
 		return nil
 	}
-	q := b.queues(b.now)
+	q := f.queues(now)
 	out := make([]grid.BestEffort, len(list))
 	for i, x := range list {
-		if g := b.group(x.Group); g >= 0 && 0 < x.Nodes && x.Nodes <= b.cfg.Groups[g].Nodes && x.Limit > 0 {
-			out[i] = b.forecasts.oracles[g].BestEffort(&q.states[g], &backfill.Queued{Nodes: x.Nodes, Estimate: x.Limit, Submit: b.now, Weight: 1000, Guarantee: grid.Never})
+		if g := f.cfg.groupNamed(x.Group); g >= 0 && 0 < x.Nodes && x.Nodes <= f.cfg.Groups[g].Nodes && x.Limit > 0 {
+			out[i] = f.oracles[g].BestEffort(&q.states[g], &backfill.Queued{Nodes: x.Nodes, Estimate: x.Limit, Submit: now, Weight: 1000, Guarantee: grid.Never})
 		}
 	}
 	return out
+}
+
+func (b *Backend) lastLook() *grid.Look { return b.look }
+
+func (b *Backend) queued(now grid.Time) []backfill.State {
+	return StateOf(b.look, b.view(now, (*entry).leaving))
 }
 
 var _ cluster.Forecaster = (*Backend)(nil)

@@ -48,6 +48,8 @@ func (o *teller) Known(x *backfill.Queued, user string) {
 func (o *teller) Started(id int64, at grid.Time) { o.tell("%s starts %v", o.users[id], at.Sub(dawn)) }
 func (o *teller) Ended(id int64, at grid.Time)   { o.tell("%s ends %v", o.users[id], at.Sub(dawn)) }
 func (o *teller) Canceled(id int64)              { o.tell("%s leaves", o.users[id]) }
+func (o *teller) Save() []byte                   { return []byte("null") }
+func (o *teller) Load([]byte) error              { return nil }
 func (o *teller) BestEffort(*backfill.State, *backfill.Queued) grid.BestEffort {
 	return grid.BestEffort{}
 }
@@ -55,7 +57,7 @@ func (o *teller) BestEffort(*backfill.State, *backfill.Queued) grid.BestEffort {
 // shows has a backend see a look.
 func (b *Backend) shows(at grid.Time, jobs ...grid.ManagedJob) {
 	b.now, b.look, b.asOf = at, &grid.Look{At: at, Nodes: upNodes(nodeNames...), Jobs: jobs}, at
-	b.follow(at)
+	b.forecasts.follow(at)
 }
 
 func waitsFor(number, user string, submit grid.Duration) grid.ManagedJob {
@@ -104,6 +106,35 @@ func TestFollow_WhatLooksTellAnOracle(t *testing.T) {
 	}
 }
 
+// Ana submits a job of the whole machine each minute, which runs a little longer.
+const anaJobs, anaEvery, anaRuns = 55, 60_000, 70_000
+
+// queueOfAna is what looks show of her jobs, and when the last has ended.
+func queueOfAna() (shown func(at grid.Duration) []grid.ManagedJob, free grid.Duration) {
+	var list []grid.ManagedJob
+	var starts, ends []grid.Duration
+	for i := range anaJobs {
+		list = append(list, waitsFor(strconv.Itoa(i+1), "ana", grid.Duration(i)*anaEvery))
+		start := max(free, grid.Duration(i)*anaEvery)
+		free = start + anaRuns
+		starts, ends = append(starts, start), append(ends, free)
+	}
+	return func(at grid.Duration) (jobs []grid.ManagedJob) {
+		for i := range list {
+			switch j := list[i]; {
+			case j.Submit > dawn.Add(at) || ends[i] < at-240_000:
+			case ends[i] <= at:
+				jobs = append(jobs, endedAt(runsFrom(j, starts[i]), ends[i]))
+			case starts[i] <= at:
+				jobs = append(jobs, runsFrom(j, starts[i]))
+			default:
+				jobs = append(jobs, j)
+			}
+		}
+		return jobs
+	}, free
+}
+
 // A site behind a manager says when a job in its queue would start, and once thirty starts are
 // known, how often such bands have held. A manager that is silent is not spoken for.
 func TestBestEffort_OfAManagersQueue(t *testing.T) {
@@ -117,30 +148,9 @@ func TestBestEffort_OfAManagersQueue(t *testing.T) {
 	if b.BestEffort(ask) != nil {
 		t.Error("nothing was seen, and something is said")
 	}
-	const every, run, n = 60_000, 70_000, 55 // a job of the whole machine each minute
-	var list []grid.ManagedJob
-	free := grid.Duration(0)
-	var starts, ends []grid.Duration
-	for i := range n {
-		list = append(list, waitsFor(strconv.Itoa(i+1), "ana", grid.Duration(i)*every))
-		start := max(free, grid.Duration(i)*every)
-		free = start + run
-		starts, ends = append(starts, start), append(ends, free)
-	}
-	for at := grid.Duration(1000); at < n*every; at += 30_000 {
-		var jobs []grid.ManagedJob
-		for i := range list {
-			switch j := list[i]; {
-			case j.Submit > dawn.Add(at) || ends[i] < at-240_000:
-			case ends[i] <= at:
-				jobs = append(jobs, endedAt(runsFrom(j, starts[i]), ends[i]))
-			case starts[i] <= at:
-				jobs = append(jobs, runsFrom(j, starts[i]))
-			default:
-				jobs = append(jobs, j)
-			}
-		}
-		b.shows(dawn.Add(at), jobs...)
+	shown, free := queueOfAna()
+	for at := grid.Duration(1000); at < anaJobs*anaEvery; at += 30_000 {
+		b.shows(dawn.Add(at), shown(at)...)
 	}
 	got := b.BestEffort(ask)
 	if len(got) != 3 || got[1].Known() || got[2].Known() {

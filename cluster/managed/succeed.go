@@ -29,6 +29,7 @@ func (b *Backend) Succeed(before cluster.Backend) {
 	}
 	if b.forecasts.oracles != nil && was.forecasts.oracles != nil && slices.EqualFunc(b.cfg.Nodes, was.cfg.Nodes, slices.Equal[[]string]) {
 		b.forecasts = was.forecasts
+		b.forecasts.cfg, b.forecasts.by = &b.cfg, b
 	}
 }
 

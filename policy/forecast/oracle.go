@@ -15,6 +15,7 @@ type Oracle struct {
 	random func(stream uint64) Random
 	draws  int
 	asked  uint64 // forecasts at submission so far
+	ended  []ended
 }
 
 // OracleDraws is how many draws each forecast of an oracle has.
@@ -70,7 +71,14 @@ func (o *Oracle) Known(x *backfill.Queued, user string) {
 func (o *Oracle) Started(id int64, at grid.Time) { o.of.Started(id, at) }
 
 // Ended tells that a job has ended.
-func (o *Oracle) Ended(id int64, at grid.Time) { o.of.Ended(id, at) }
+func (o *Oracle) Ended(id int64, at grid.Time) {
+	if k, there := o.of.jobs[id]; there {
+		if run := at.Sub(k.start); k.limit > 0 && run > 0 {
+			o.remember(k.user, k.nodes, k.limit, run)
+		}
+	}
+	o.of.Ended(id, at)
+}
 
 // Canceled tells that a job leaves the queue without a start.
 func (o *Oracle) Canceled(id int64) { o.of.Canceled(id) }

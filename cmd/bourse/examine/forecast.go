@@ -290,12 +290,8 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 	if t := q.twin; t != nil {
 		a.Policy, a.Limits = "slurm", foreseen(t.byLimits())
 		a.Waiting, a.Before = t.ahead()
-		a.Queue, a.Waits = t.waiting(q.partition), map[string]int{}
-		for _, w := range a.Queue {
-			if w.Why != "" {
-				a.Waits[w.Why]++
-			}
-		}
+		w := waitingOf(t.waiting(q.partition))
+		a.Queue, a.Waits = w.Queue, w.Waits
 	} else {
 		a.Limits = foreseen(forecast.ByLimits(&q.state, j))
 	}
@@ -384,10 +380,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		if err := printQueue(out, a.Queue); err != nil {
 			return err
 		}
-		notes = nil
-		if len(a.Waits) > 0 {
-			notes = append(notes, "By Slurm's rules they wait for: "+waitsFor(a.Waits)+".")
-		}
+		notes = waitingJobs{a.Waits, a.Queue}.notes()
 	}
 	if a.Manager != nil && a.Manager.Reason != "" {
 		notes = append(notes, "By Slurm itself: "+a.Manager.Reason+".")

@@ -233,6 +233,31 @@ type waitingJob struct {
 	Planned grid.Time `json:"planned"` // null: Slurm plans none
 }
 
+// waitingJobs are the jobs that wait at a cluster that is served by Slurm's own rules.
+type waitingJobs struct {
+	Waits map[string]int `json:"waits,omitempty"` // by what they wait for
+	Queue []waitingJob   `json:"queue,omitempty"`
+}
+
+// waitingOf counts the jobs of a queue by what they wait for.
+func waitingOf(list []waitingJob) waitingJobs {
+	w := waitingJobs{map[string]int{}, list}
+	for i := range list {
+		if why := list[i].Why; why != "" {
+			w.Waits[why]++
+		}
+	}
+	return w
+}
+
+// notes say what they wait for.
+func (w waitingJobs) notes() []string {
+	if len(w.Waits) == 0 {
+		return nil
+	}
+	return []string{"By Slurm's rules they wait for: " + waitsFor(w.Waits) + "."}
+}
+
 // maxWaiting bounds the jobs that wait as an answer lists them.
 const maxWaiting = 1000
 

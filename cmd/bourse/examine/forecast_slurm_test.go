@@ -135,6 +135,8 @@ func TestQuote_ByTheDelaysOfSlurmsRules(t *testing.T) {
 				By  float64
 			}
 		}
+		Waits map[string]int
+		Queue []struct{ Job, Why string }
 	}
 	read := func(q quote) (a offers) {
 		t.Helper()
@@ -153,6 +155,9 @@ func TestQuote_ByTheDelaysOfSlurmsRules(t *testing.T) {
 		t.Errorf("one idle node: %+v", one)
 	}
 	two := read(quote{nodes: 2})
+	if two.Waits["JobArrayTaskLimit"] != 100 || two.Waits["QOSLimit"] != 1 || len(two.Waits) != 2 || len(two.Queue) < 101 {
+		t.Errorf("they wait for %v, %d in all", two.Waits, len(two.Queue))
+	}
 	if two.Offers[0].Feasible || two.Offers[0].Reason == "" {
 		t.Errorf("two nodes, of which one has a job: %+v", two.Offers[0])
 	}

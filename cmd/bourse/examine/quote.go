@@ -288,16 +288,22 @@ func (q *quote) describe(o pricing.Offer, reason string, book pricer, of *quoted
 
 // print writes the offers; taken is the chosen one or nil.
 func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *quoted, d grid.Duration) error {
+	var waits waitingJobs
+	if of.twin != nil {
+		waits = waitingOf((&twinQueue{Queue: of.twin.queue}).waiting(of.group.Name))
+	}
 	if q.json {
 		if q.alpha != nil || q.before != nil || q.within != nil {
 			return flags.WriteJSON(out, struct {
 				Offers []quoteOffer `json:"offers"`
 				Chosen *quoteOffer  `json:"chosen"`
-			}{list, taken})
+				waitingJobs
+			}{list, taken, waits})
 		}
 		return flags.WriteJSON(out, struct {
 			Offers []quoteOffer `json:"offers"`
-		}{list})
+			waitingJobs
+		}{list, waits})
 	}
 	g, now := &of.group, of.state.Now
 	base := fmt.Sprintf("base %v credits", q.base(g, now, d))
@@ -308,22 +314,11 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 		grid.Count(q.nodes, "node"), d.Words(), of.site, g.Name, of.clock(now), of.policy(), base)
 	_ = display.Folded(out, head)
 	fmt.Fprintln(out)
-	width := reasonWidth - max(0, len(of.clock(now))-shortClock)
-	w := report.NewTable("", "start", "additive node-s", "credits", "total", "<delayed, or why not")
-	for i := range list {
-		o := &list[i]
-		mark := ""
-		if o == taken {
-			mark = "*"
-		}
-		if !o.Feasible {
-			w.AppendRow(table.Row{mark, of.clock(o.Start), "-", "-", "-", text.WrapSoft(grid.Rounded(o.Reason), width)})
-			continue
-		}
-		w.AppendRow(table.Row{mark, of.clock(o.Start), *o.Additive, *o.AdditiveCredits, o.Base.Plus(*o.AdditiveCredits), text.WrapSoft(o.delays(), width)})
+	fmt.Fprintln(out, quoteTable(list, taken, of.clock).Render())
+	if err := printQueue(out, waits.Queue); err != nil {
+		return err
 	}
-	fmt.Fprintln(out, w.Render())
-	for _, n := range q.notes {
+	for _, n := range append(waits.notes(), q.notes...) {
 		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, display.TableWidth-5))
 	}
 	if taken != nil {
@@ -332,12 +327,33 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 	return nil
 }
 
-// reasonWidth is the width for the reasons in a quote, less what instants take beyond
-// shortClock.
+// reasonWidth is the width for the reasons in a quote, and leastReason where there is less room.
 const (
 	reasonWidth = 48
-	shortClock  = 8
+	leastReason = 16
 )
+
+// quoteTable is the table of offers, with as much room for reasons as the other columns leave.
+func quoteTable(list []quoteOffer, taken *quoteOffer, clock func(grid.Time) string) table.Writer {
+	for width := reasonWidth; ; width-- {
+		w := report.NewTable("", "start", "additive node-s", "credits", "total", "<delayed, or why not")
+		for i := range list {
+			o := &list[i]
+			mark := ""
+			if o == taken {
+				mark = "*"
+			}
+			if !o.Feasible {
+				w.AppendRow(table.Row{mark, clock(o.Start), "-", "-", "-", text.WrapSoft(grid.Rounded(o.Reason), width)})
+				continue
+			}
+			w.AppendRow(table.Row{mark, clock(o.Start), *o.Additive, *o.AdditiveCredits, o.Base.Plus(*o.AdditiveCredits), text.WrapSoft(o.delays(), width)})
+		}
+		if width == leastReason || text.LongestLineLen(report.Unfitted(w)) <= display.TableWidth {
+			return w
+		}
+	}
+}
 
 // delays lists the jobs that wait longer, the first few by name.
 func (o *quoteOffer) delays() string {
