@@ -58,7 +58,8 @@ limits how many run at once.
 
 run.json holds all that determines a run: the text of the scenario and of the files
 that it names, the seed, the version, and the sizes and SHA-256 of its traces. --again
-DIR repeats the run of a folder. A folder that holds another run is refused, unless you give --force.`,
+DIR repeats the run of a folder. A folder that holds another run is refused,
+unless you give --force.`,
 		Example: `  bourse simulate
   bourse simulate --seed 7 --out out
   bourse simulate my.toml --runs 20
