@@ -24,7 +24,7 @@ const MaxPilots = 64
 // PilotsRequest says which pilots a broker wants for a part of a job, and asks what is there.
 // Without orders it only asks.
 type PilotsRequest struct {
-	Ref    uint64 // echoed
+	Ref    uint64 // echoed; the broker's life is in its upper half, and it grows within a life
 	Broker string
 	Job    string
 	User   string

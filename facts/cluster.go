@@ -6,7 +6,7 @@ import (
 
 var clusterFacts = []Fact{
 	JobStarted{}, JobEnded{}, JobRefused{}, NodesLocked{}, NodesFreed{}, WorkBegun{}, JobQueued{},
-	JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{}, NodesSet{}, PilotClaimed{}, PilotOver{},
+	JobExtended{}, LockMoved{}, TasksPlaced{}, ClusterImage{}, NodesSet{}, PilotClaimed{}, PilotBegun{}, PilotOver{}, OrphanFound{},
 }
 
 // The facts of a cluster: its local queue, and what runs in its reservations.
@@ -135,6 +135,12 @@ type (
 		User    string        `json:"user,omitempty"`
 		Price   grid.Price    `json:"price,omitempty"` // of a node
 	}
+	// PilotBegun says when a pilot began for the first time: it idles from then on, though its manager
+	// may put it back into its queue.
+	PilotBegun struct {
+		Pilot grid.LegID `json:"pilot"`
+		Begin grid.Time  `json:"begin"` // by its manager
+	}
 	// PilotOver says that nothing of a pilot is left, or ever was there.
 	PilotOver struct {
 		Pilot  grid.LegID      `json:"pilot"`
@@ -144,10 +150,16 @@ type (
 		Idled  grid.Duration   `json:"idled,omitempty"` // the time of its nodes without work, up to the window that was confirmed on them
 		Reason grid.Reason     `json:"reason,omitzero"`
 	}
+	// OrphanFound says that a manager has something with one of our names of which nothing is known:
+	// an earlier life left it, whose record is lost. It is deleted, and its name is not used again.
+	OrphanFound struct {
+		Name string `json:"name"`
+	}
 	// PilotMemory is what a cluster keeps about a pilot.
 	PilotMemory struct {
 		PilotClaimed
 		At     grid.Time  `json:"at"`               // when it was claimed
+		Begin  grid.Time  `json:"begin,omitempty"`  // when it first began; 0: it has not
 		Window grid.Time  `json:"window,omitempty"` // the begin of the window that was confirmed on its nodes; 0: none was
 		Over   *PilotOver `json:"over,omitempty"`   // nil: it is not over
 		Done   grid.Time  `json:"done,omitempty"`   // when that was seen
@@ -163,6 +175,7 @@ type (
 		Outages []NodesDown    `json:"outages"`
 		Servers []ServerMemory `json:"servers,omitempty"` // on a cluster of deadlines, by group
 		Pilots  []PilotMemory  `json:"pilots,omitempty"`  // in the order in which they were claimed
+		Orphans []string       `json:"orphans,omitempty"` // their names, the latest last
 
 		Sizes []grid.GroupNodes `json:"sizes,omitempty"` // of its groups, as far as they are on record
 	}
@@ -294,7 +307,9 @@ func (JobQueued) Kind() string    { return "job-queued" }
 func (JobExtended) Kind() string  { return "job-extended" }
 func (LockMoved) Kind() string    { return "lock-moved" }
 func (PilotClaimed) Kind() string { return "pilot-claimed" }
+func (PilotBegun) Kind() string   { return "pilot-begun" }
 func (PilotOver) Kind() string    { return "pilot-over" }
+func (OrphanFound) Kind() string  { return "orphan-found" }
 func (TasksPlaced) Kind() string  { return "tasks-placed" }
 func (NodesSet) Kind() string     { return "nodes-set" }
 func (ClusterImage) Kind() string { return "cluster-image" }
@@ -312,7 +327,9 @@ func (JobQueued) About() Subject      { return Subject{} }
 func (JobExtended) About() Subject    { return Subject{} }
 func (f LockMoved) About() Subject    { return ofLeg(f.Leg) }
 func (f PilotClaimed) About() Subject { return ofJob(f.Job, f.User) }
+func (PilotBegun) About() Subject     { return Subject{} }
 func (f PilotOver) About() Subject    { return Subject{} }
+func (OrphanFound) About() Subject    { return Subject{} }
 func (f TasksPlaced) About() Subject  { return ofLeg(f.Leg) }
 func (NodesSet) About() Subject       { return Subject{} }
 func (ClusterImage) About() Subject   { return Subject{} }

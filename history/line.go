@@ -75,7 +75,7 @@ func Line(f agents.Fact) grid.Phrase {
 		return grid.Say("cycle %d: %s before %s", f.Cycle, grid.Count(len(f.Jobs), "job"), grid.Count(len(f.Sites), "site"))
 	case facts.CyclePlanned:
 		return grid.Say("cycle %d: windows chosen for %s", f.Cycle, grid.Count(len(f.Chosen), "job"))
-	case facts.Gathered, facts.PilotClaimed, facts.PilotOver, facts.PilotCharged:
+	case facts.Gathered, facts.PilotClaimed, facts.PilotBegun, facts.PilotOver, facts.PilotCharged:
 		return pilotsLine(f)
 	case facts.BrokerImage:
 		return grid.Say("image%s: %s, %s, %s", partOf(f.Part, f.Parts), grid.Count(len(f.Jobs), "job"), grid.Count(len(f.Txs), "transaction"), grid.Count(len(f.Accounts), "account"))
@@ -90,6 +90,8 @@ func pilotsLine(f agents.Fact) grid.Phrase {
 	switch f := f.(type) {
 	case facts.PilotClaimed:
 		return grid.Say("pilot %v: job %s of %q, %s of %s for at most %s, may idle %s", f.Pilot, f.Job, f.User, grid.Count(f.Nodes, "node"), f.Group, f.Limit.Words(), f.Granted.Words())
+	case facts.PilotBegun:
+		return grid.Say("pilot %v began at %v", f.Pilot, f.Begin)
 	case facts.PilotOver:
 		s := grid.Say("pilot %v is %s", f.Pilot, f.State)
 		switch {

@@ -25,11 +25,10 @@ func (gs *Gathers) ask(now grid.Time, x *job, out *agents.Outbox) {
 	out.Alarm(now.Add(gs.wait), waited{x.job.Name, x.ref})
 }
 
+// nextRef numbers a request. The upper half is the life, so that a site knows a request of an earlier
+// one, and no answer to that is taken for one to this.
 func (gs *Gathers) nextRef() uint64 {
-	if gs.ref == 0 { // an answer to an earlier life is not taken for one to this
-		gs.ref = uint64(gs.rec.Lives.Current().Incarnation) << 32
-	}
-	gs.ref++
+	gs.ref = max(gs.ref, uint64(gs.rec.Lives.Current().Incarnation)<<32) + 1
 	return gs.ref
 }
 
@@ -62,30 +61,41 @@ func (x *job) pilot(part, number int) grid.LegID {
 	return grid.LegID{Tx: x.state.ID, Leg: part + grid.MaxParts*number}
 }
 
-// Answered takes a site's answer. The last awaited one ends the wait.
-func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out *agents.Outbox) {
-	var x *job
+// whose is the job that an answer is about: by the request of its present round or the last, else by its
+// pilots.
+func (gs *Gathers) whose(m *agents.Pilots) (x *job) {
 	for _, o := range gs.of {
-		if m.Ref != 0 && (o.ref == m.Ref || o.asked == m.Ref) {
+		switch {
+		case m.Ref != 0 && (o.ref == m.Ref || o.asked == m.Ref):
+			return o
+		case len(m.Pilots) > 0 && o.state.ID == m.Pilots[0].Pilot.Tx:
 			x = o
 		}
 	}
+	return x
+}
+
+// Answered takes a site's answer. The last awaited one ends the wait.
+func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out *agents.Outbox) {
+	x := gs.whose(&m)
 	if x == nil {
-		return // it is of an earlier round
+		return // it is of an earlier round, and says nothing of a pilot
 	}
 	if x.choice != nil {
-		gs.likely(now, x, from, m, out)
+		if x.ref == m.Ref {
+			gs.likely(now, x, from, m, out)
+		}
 		return
 	}
 	i := slices.IndexFunc(x.state.Parts, func(p grid.GatheringPart) bool { return transaction.SiteID(p.Site) == from })
-	if i >= 0 && x.ref == 0 && x.news(i, m) {
+	if i >= 0 && x.ref == 0 && x.asked == m.Ref && x.news(i, m) {
 		gs.sooner(now, x, m, out)
 		return
 	}
-	if i >= 0 && x.ref == 0 {
+	if i >= 0 && (x.ref == 0 || x.ref != m.Ref) {
 		x.tooLate(i, m)
 	}
-	if i < 0 || x.ref == 0 || !x.waits[i] {
+	if i < 0 || x.ref == 0 || x.ref != m.Ref || !x.waits[i] {
 		return
 	}
 	x.waits[i] = false
@@ -122,12 +132,18 @@ func (gs *Gathers) sooner(now grid.Time, x *job, m agents.Pilots, out *agents.Ou
 }
 
 // tooLate keeps of an answer that comes after its round which pilots are over: the next round takes
-// that in. A site whose looks take longer than answers are waited for would never be heard.
+// that in, however old the answer is, because what is over stays so. A site whose looks take longer
+// than rounds would never be heard.
 func (x *job) tooLate(i int, m agents.Pilots) {
 	m.Fits, m.Room = false, 0
 	m.Pilots = slices.DeleteFunc(slices.Clone(m.Pilots), func(is agents.PilotIs) bool { return !is.State.Over() })
 	if x.late == nil {
 		x.late = map[int]agents.Pilots{}
+	}
+	for _, was := range x.late[i].Pilots { // of another answer, that has said more
+		if len(m.Pilots) < agents.MaxPilots && !slices.ContainsFunc(m.Pilots, func(is agents.PilotIs) bool { return is.Pilot == was.Pilot }) {
+			m.Pilots = append(m.Pilots, was)
+		}
 	}
 	x.late[i] = m
 }

@@ -172,6 +172,9 @@ func (gs *Gathers) due(now grid.Time, m due, out *agents.Outbox) {
 		return // it is out of date
 	}
 	switch gone := gs.rec.Names[x.job.Name] != x.job; {
+	case x.tx != nil && (gone || !x.job.State.Open()): // its outcome comes first, and goes on
+		gs.at(x, now.Add(settleEvery), out)
+		return
 	case gone, !x.job.State.Open() && (x.g == nil || !x.g.Unsettled()):
 		gs.end(now, x, out)
 		return
@@ -210,10 +213,11 @@ func (x *job) reconcile(now grid.Time, gs *Gathers) {
 	}
 	at := x.seconds(now)
 	switch s := x.job.State; {
+	case x.tx != nil: // its outcome is awaited, whatever the job is by now
 	case !s.Open():
 		x.g.Withdraw(at)
 		x.g.Fallen(at)
-	case x.g.Phase() != gather.Committing || x.tx != nil:
+	case x.g.Phase() != gather.Committing:
 	case s == grid.JobWaiting && x.worked(): // the window is lost
 		x.g.Fallen(at)
 	case s == grid.JobWaiting:

@@ -7,7 +7,10 @@ import (
 
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/jobs"
+	"github.com/bourse-grid/bourse/broker/lives"
+	"github.com/bourse-grid/bourse/broker/transaction"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/gather"
 )
 
 // A site that names a pilot twice in one answer is not paid for it twice, and what it says of
@@ -104,27 +107,50 @@ func TestUnsound_APartThatAsksForMoreThanNodes(t *testing.T) {
 // Its words on pilots that run, and on whether the part fits, are out of date by then.
 func TestGather_AnAnswerAfterItsRoundCountsInTheNext(t *testing.T) {
 	t.Parallel()
-	x := &job{state: grid.Gathering{ID: grid.TxID{Broker: "vo1", Seq: 7}, Parts: []grid.GatheringPart{{Site: "north"}}}, asked: 41}
-	gs := &Gathers{of: map[*jobs.Job]*job{{}: x}}
+	x := &job{state: grid.Gathering{ID: grid.TxID{Broker: "vo1", Seq: 7}, Parts: []grid.GatheringPart{{Site: "north"}}}}
+	gs := &Gathers{of: map[*jobs.Job]*job{{}: x}, rec: &jobs.State{Lives: &lives.Lives{}}}
 	is := func(number int, state grid.PilotState) agents.PilotIs {
 		return agents.PilotIs{Pilot: grid.LegID{Tx: x.state.ID, Leg: grid.MaxParts * number}, State: state, Begin: 1000, End: 61_000}
 	}
 	list := []agents.PilotIs{is(0, grid.PilotOver), is(1, grid.PilotRuns)}
-	gs.Answered(0, "site:north", agents.Pilots{Ref: 40, Pilots: list}, nil) // of an earlier round
+	gs.Answered(0, "site:east", agents.Pilots{Ref: 40, Pilots: list}, nil)                                                            // that has no part
+	gs.Answered(0, "site:north", agents.Pilots{Ref: 40, Pilots: []agents.PilotIs{{Pilot: grid.LegID{}, State: grid.PilotOver}}}, nil) // of another job
 	if len(x.late) > 0 {
 		t.Errorf("%+v", x.late)
 	}
+	x.ref, x.waits = 43, []bool{true} // two rounds later
+	gs.Answered(0, "site:north", agents.Pilots{Ref: 40, Pilots: []agents.PilotIs{is(2, grid.PilotOver)}}, nil)
 	gs.Answered(0, "site:north", agents.Pilots{Ref: 41, Fits: true, Room: 3, Pilots: list}, nil)
-	if m := x.late[0]; m.Fits || m.Room > 0 || len(m.Pilots) != 1 || m.Pilots[0].State != grid.PilotOver || len(list) != 2 {
+	if m := x.late[0]; m.Fits || m.Room > 0 || len(m.Pilots) != 2 || m.Pilots[0].Pilot != list[0].Pilot || len(list) != 2 || !x.waits[0] {
 		t.Errorf("%+v", m)
 	}
 	x.job = jobs.NewJob(grid.Job{Name: "wave", Gather: &grid.Gather{}, Request: grid.Request{Parts: []grid.JobPart{{Name: "a", Nodes: 2}}}})
 	x.parts = x.job.Parts
 	var out agents.Outbox
-	gs.ref = 41
 	gs.ask(0, x, &out)
-	if len(x.look.Pilots) != 1 || x.look.Fits[0] || x.late != nil || x.asked != 42 {
+	if len(x.look.Pilots) != 2 || x.look.Fits[0] || x.late != nil || x.ref != 1<<32+1 {
 		t.Errorf("the next round begins with %+v, late %v", x.look, x.late)
+	}
+}
+
+// A job that is given up while its transaction is open waits for the outcome: its window may yet be
+// committed, on pilots that must not be told to leave before.
+func TestReconcile_AnOpenTransactionComesFirst(t *testing.T) {
+	t.Parallel()
+	g := gather.New(gather.Order{Length: 3600, Waste: 500_000, Deadline: 86_400, Parts: []gather.Part{{Nodes: 1, Cluster: 8}, {Nodes: 1, Cluster: 8}}})
+	g.Round(gather.Look{At: 0, Fits: []bool{true, true}})
+	both := []gather.Sight{{Part: 0, State: gather.Running, Begin: 5}, {Part: 1, State: gather.Running, Begin: 6}}
+	if g.Round(gather.Look{At: 60, Pilots: both}); g.Phase() != gather.Committing {
+		t.Fatalf("phase %v", g.Phase())
+	}
+	x := &job{job: jobs.NewJob(grid.Job{Name: "wave"}), g: g, tx: &transaction.Tx{}}
+	x.job.State = grid.JobWithdrawn
+	if x.reconcile(grid.Time(61*grid.Second), nil); g.Phase() != gather.Committing || g.Pilot(0) != 0 {
+		t.Errorf("phase %v, pilot %d", g.Phase(), g.Pilot(0))
+	}
+	x.tx = nil
+	if x.reconcile(grid.Time(62*grid.Second), nil); g.Pilot(0) != gather.None {
+		t.Errorf("pilot %d stays", g.Pilot(0))
 	}
 }
 

@@ -19,9 +19,15 @@ import (
 // divides reports whether a job takes slices of the nodes of some group.
 func (d *Draft) divides(job int) bool {
 	r := &d.in.Jobs[job].Request
-	return !r.Portion.Whole() && !r.Composed() && slices.ContainsFunc(d.Groups, func(g grid.Group) bool {
-		return Suits(&g, r) && r.Portion.Part(&g).Some()
-	})
+	if r.Portion.Whole() || r.Composed() {
+		return false
+	}
+	for i := range d.Groups {
+		if g := &d.Groups[i]; Suits(g, r) && r.Portion.Part(g).Some() {
+			return true
+		}
+	}
+	return false
 }
 
 // parted reports whether any leg takes slices of its nodes.
@@ -132,10 +138,14 @@ func (p *Planner) valuableParts(d *Draft) (which []int) {
 	for _, free := range [][]grid.Profile{d.admissible, d.clear} {
 		p.open(d, free)
 		for n, i := range which {
+			if clear[n] == [3]bool{true, true, true} {
+				continue
+			}
 			j := d.placed(i)
+			sizes := p.sizes(d, i, &j)
 			for k, w := range [...]search.Weights{j.Weights(d.in.Terms.Weight), placement.Cheapest, placement.Earliest} {
 				if !clear[n][k] {
-					clear[n][k] = p.addLeast(d, i, &j, w, d.in.Jobs[i].Request.Budget, &d.Jobs[i])
+					clear[n][k] = p.addLeast(d, i, sizes, w, &d.Jobs[i])
 				}
 			}
 		}
@@ -152,17 +162,24 @@ func (d *Draft) placed(job int) placement.Job {
 	return placement.Job{Request: j.Request, Goal: d.in.goal(j), Worth: d.in.worth(j)}
 }
 
+// sizes prepares a job, in each of its sizes, for searches of the open list.
+func (p *Planner) sizes(d *Draft, job int, j *placement.Job) (list []*search.Query) {
+	for _, z := range j.Preferred() {
+		r := j.At(z)
+		list = append(list, p.finder.Prepare(r, d.in.From, d.withoutDearParts(job, &r)))
+	}
+	return list
+}
+
 // addLeast searches the open list for the window of each size that loses least, and adds those
 // that a plan does not have yet. It reports whether all that it has found is clear.
-func (p *Planner) addLeast(d *Draft, job int, j *placement.Job, w search.Weights, most grid.Credits, to *Plan) (clear bool) {
+func (p *Planner) addLeast(d *Draft, job int, sizes []*search.Query, w search.Weights, to *Plan) (clear bool) {
 	clear = true
-	for _, z := range j.Preferred() {
+	for _, q := range sizes {
 		if len(to.Alternatives) >= d.in.Terms.MaxAlternatives {
 			return clear
 		}
-		r := j.At(z)
-		q := p.finder.Prepare(r, d.in.From, d.withoutDearParts(job, &r))
-		window, ok := p.finder.Least(q, w, most)
+		window, ok := p.finder.Least(q, w, d.in.Jobs[job].Request.Budget)
 		if !ok {
 			continue
 		}
@@ -302,7 +319,7 @@ func (c *chooser) searchParts(job int, fields []field) {
 	n := len(p.Alternatives)
 	whole := p.Alternatives
 	p.Alternatives = nil
-	c.addLeast(d, job, &j, j.Weights(d.in.Terms.Weight), d.in.Jobs[job].Request.Budget, p)
+	c.addLeast(d, job, c.sizes(d, job, &j), j.Weights(d.in.Terms.Weight), p)
 	for k := range p.Alternatives {
 		a := &p.Alternatives[k]
 		a.Quotes = make([]grid.Quote, len(a.Legs))

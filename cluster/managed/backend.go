@@ -42,7 +42,7 @@ type Backend struct {
 	until grid.Time  // and not later than this
 
 	pilots    pilots   // of a cluster whose nodes are had by them
-	orphans   []string // names of what was deleted in this life because nothing was known of it, at most mostKept
+	orphans   []string // names of what was deleted because nothing was known of it, at most mostKept
 	forecasts forecasts
 
 	number int32 // of the last node that was opened
@@ -177,17 +177,31 @@ func (b *Backend) mapped(e *entry, user string) grid.Reason {
 	return why
 }
 
-// Replay takes the pilots; all else that lasts is in the locks.
+// Replay takes the pilots, and what was deleted as nobody's; all else that lasts is in the locks.
 func (b *Backend) Replay(at grid.Time, f agents.Fact) grid.Time {
 	b.pilots.replay(at, f)
-	if f, ok := f.(facts.ClusterImage); ok {
+	switch f := f.(type) {
+	case facts.OrphanFound:
+		b.orphaned(f.Name)
+	case facts.ClusterImage:
+		b.orphans = slices.Clone(f.Orphans)
 		return f.At
 	}
 	return at
 }
 
-// Save adds the pilots.
-func (b *Backend) Save(f *facts.ClusterImage) { b.pilots.save(f) }
+// Save adds the pilots, and what was deleted as nobody's.
+func (b *Backend) Save(f *facts.ClusterImage) {
+	if b.pilots.save(f); b.cfg.Pilots > 0 {
+		f.Orphans = slices.Clone(b.orphans)
+	}
+}
+
+// orphaned notes the name of something that is deleted because nothing is known of it. The oldest are
+// forgotten.
+func (b *Backend) orphaned(name string) {
+	b.orphans = append(b.orphans[max(0, len(b.orphans)+1-mostKept):], name)
+}
 
 // Next is when something is due without a message.
 func (b *Backend) Next() grid.Time {

@@ -308,7 +308,12 @@ func (b *Backend) judge() {
 	orphan := func(name string) {
 		if b.entries[name] == nil {
 			b.counts.Orphans++
-			b.orphans = append(b.orphans[max(0, len(b.orphans)+1-mostKept):], name)
+			if !slices.Contains(b.orphans, name) {
+				if b.cfg.Pilots > 0 { // a leg whose window begins in a later life is safe without
+					b.record(facts.OrphanFound{Name: name})
+				}
+				b.orphaned(name)
+			}
 			b.add(&entry{name: name, want: gone, sent: true})
 		}
 	}

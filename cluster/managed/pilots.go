@@ -66,11 +66,10 @@ type pilot struct {
 	granted grid.Duration // wanted
 	asked   grid.Time     // when it was last asked for
 	leaves  bool          // it is not wanted any more
-	begin   grid.Time     // as last seen; 0: it has not begun
-	nodes   []string      // likewise
-	until   grid.Time     // its limit, while it runs
+	nodes   []string      // while it runs
+	until   grid.Time     // its limit, while it runs; 0: it does not
 	shown   grid.Duration // what it was last seen to be granted
-	why     grid.Reason   // the manager's, if it was refused
+	why     grid.Reason   // the manager's, if it was refused; ours, if we had it leave
 }
 
 const (
@@ -119,6 +118,10 @@ func (all *pilots) replay(at grid.Time, f agents.Fact) {
 		}
 	case facts.PilotClaimed:
 		all.list = append(all.list, &pilot{PilotMemory: facts.PilotMemory{PilotClaimed: f, At: at}, granted: f.Granted})
+	case facts.PilotBegun:
+		if x := all.find(f.Pilot); x != nil {
+			x.Begin = f.Begin
+		}
 	case facts.PilotOver:
 		x := all.find(f.Pilot)
 		if x == nil {
@@ -188,13 +191,18 @@ const mostAsked = 256
 func (all *pilots) ask(now grid.Time, from agents.ID, m agents.ClusterPilotsRequest) {
 	all.forget(now)
 	all.about(now, m.Ask, true)
-	all.asked = slices.DeleteFunc(all.asked, func(x pilotsAsked) bool { // a newer one of the same part
-		return x.m.For == m.For && x.m.Ask.Job == m.Ask.Job || x.told && x.at.Add(agents.PilotLease) <= now
+	at := now
+	all.asked = slices.DeleteFunc(all.asked, func(x pilotsAsked) bool {
+		same := x.m.For == m.For && x.m.Ask.Job == m.Ask.Job
+		if same && !x.told { // its look may be under way: with looks longer than rounds, none would ever do
+			at = x.at
+		}
+		return same || x.told && x.at.Add(agents.PilotLease) <= now
 	})
 	if len(all.asked) == mostAsked {
 		all.asked = all.asked[1:]
 	}
-	all.asked = append(all.asked, pilotsAsked{from: from, m: m, at: now})
+	all.asked = append(all.asked, pilotsAsked{from: from, m: m, at: at})
 }
 
 // answer answers what has waited for the look that has come, or failed.
@@ -278,7 +286,7 @@ func (all *pilots) claim(now grid.Time, m agents.PilotsRequest, o agents.PilotOr
 	switch {
 	case all.by.forgotten(o.Pilot): // and it is not submitted a second time
 		return over(grid.PilotUnknown, grid.Because(grid.Unknown, "it was there, and %s has lost all record of it", all.cfg.Site))
-	case a.Refusal.Code == grid.NoCluster:
+	case all.by.blind(now).Refused():
 		return nil
 	case o.Leave: // it was never there, and an order that comes late does not change that
 		return over(grid.PilotOver, grid.Reason{})
@@ -307,6 +315,15 @@ func (all *pilots) renew(now grid.Time, p *pilot, o agents.PilotOrder) {
 func (all *pilots) leave(p *pilot) {
 	if p.Over == nil && !p.leaves {
 		p.leaves = all.by.cancel(p)
+	}
+}
+
+// useless has a pilot leave whose nodes no leg can have: it would idle until its grant is over, and be
+// tried again and again.
+func (all *pilots) useless(id grid.LegID, why grid.Reason) {
+	if p := all.find(id); p != nil {
+		p.why = why
+		all.leave(p)
 	}
 }
 
@@ -348,7 +365,7 @@ func (all *pilots) until() map[string]grid.Time {
 func (all *pilots) room(id, leg grid.LegID, what grid.Leg) ([]string, grid.Reason) {
 	p := all.find(id)
 	switch {
-	case p == nil || p.Over != nil || p.leaves || p.begin == 0 || p.Pilot.Tx.Broker != leg.Tx.Broker:
+	case p == nil || p.Over != nil || p.leaves || !p.runs() || p.Pilot.Tx.Broker != leg.Tx.Broker:
 		return nil, grid.Because(grid.Busy, "nodes of %s are had by pilots, and the pilot of this leg does not run", all.cfg.Site)
 	case p.Group != what.Group || len(p.nodes) < what.Nodes:
 		return nil, grid.Because(grid.Busy, "the pilot has %s of %s", grid.Count(len(p.nodes), "node"), p.Group)
@@ -365,12 +382,21 @@ func (all *pilots) room(id, leg grid.LegID, what grid.Leg) ([]string, grid.Reaso
 func (all *pilots) saw(now grid.Time, p *pilot, state jobSeen, j *grid.ManagedJob) bool {
 	switch state {
 	case runs:
-		p.begin, p.nodes, p.shown = p.first(all.possible(now, p, j.Start)), j.Nodes, j.Granted
+		if begin := p.first(all.possible(now, p, j.Start)); begin != p.Begin {
+			all.record(now, facts.PilotBegun{Pilot: p.Pilot, Begin: begin})
+		}
+		p.nodes, p.shown = j.Nodes, j.Granted
 		p.until = cmp.Or(j.End, j.Start.Add(cmp.Or(j.Limit, p.Limit)))
+	case pending, stopped:
+		if p.Begin > 0 { // it was put back, and would idle from its next begin as long as it may once more
+			p.why = grid.Because(grid.Withdrawn, "the resource manager has put it back into its queue%s", saying(j))
+			all.leave(p)
+		}
+		p.nodes, p.until = nil, 0
 	case over, cancelled:
-		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver, Reason: grid.Reason{}}
-		if state == over || p.begin > 0 { // one that was requeued may be cancelled before it begins again
-			said := all.possible(now, p, cmp.Or(j.Start, p.begin))
+		f := facts.PilotOver{Pilot: p.Pilot, State: grid.PilotOver}
+		if state == over || p.Begin > 0 { // one that was requeued may be cancelled before it begins again
+			said := all.possible(now, p, cmp.Or(j.Start, p.Begin))
 			f.Begin, f.End = p.first(said), cmp.Or(j.End, now)
 			f.End = max(f.Begin, min(f.End, now.Add(all.cfg.Limits.Skew)))
 			f.Idled = p.idled(f.Begin, f.End)
@@ -378,7 +404,7 @@ func (all *pilots) saw(now grid.Time, p *pilot, state jobSeen, j *grid.ManagedJo
 				f.Idled = min(f.Idled, max(p.granted, p.shown)*grid.Duration(p.Nodes))
 			}
 		}
-		if j.Why != "" {
+		if f.Reason = p.why; j.Why != "" {
 			f.Reason = grid.Because(grid.Withdrawn, "%s", j.Why)
 		}
 		all.ended(now, p, f)
@@ -396,8 +422,8 @@ func (all *pilots) ended(now grid.Time, p *pilot, f facts.PilotOver) {
 // first is when a pilot began that now is said to have begun at an instant. A manager that has
 // requeued it shows the last begin, and it has idled since the first.
 func (p *pilot) first(said grid.Time) grid.Time {
-	if p.begin > 0 && said > p.begin {
-		return p.begin
+	if p.Begin > 0 && said > p.Begin {
+		return p.Begin
 	}
 	return said
 }
@@ -412,14 +438,17 @@ func (all *pilots) possible(now grid.Time, p *pilot, at grid.Time) grid.Time {
 	return min(max(at, p.At.Add(-skew), 1), now.Add(skew))
 }
 
+// runs reports whether it ran when it was last seen.
+func (p *pilot) runs() bool { return p.Begin > 0 && p.until > 0 }
+
 // is is what is known of a pilot.
 func (p *pilot) is() agents.PilotIs {
-	x := agents.PilotIs{Pilot: p.Pilot, State: grid.PilotWaits, Begin: p.begin, Price: p.Price}
+	x := agents.PilotIs{Pilot: p.Pilot, State: grid.PilotWaits, Begin: p.Begin, Price: p.Price}
 	switch {
 	case p.Over != nil:
 		x.State, x.Begin, x.End, x.Reason = p.Over.State, p.Over.Begin, p.Over.End, p.Over.Reason
 		x.Idled = p.Over.Idled
-	case p.begin > 0:
+	case p.runs():
 		x.State = grid.PilotRuns
 	}
 	return x

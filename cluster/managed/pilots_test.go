@@ -87,7 +87,7 @@ func TestAnswer_AgainOnceAPilotRuns(t *testing.T) {
 	looks()
 	asked := p.asked
 	looks()
-	p.begin = 900
+	p.Begin, p.until = 900, 5000
 	looks()
 	looks()
 	if want := []grid.PilotState{grid.PilotWaits, grid.PilotRuns}; !slices.Equal(told, want) || p.asked != asked {
@@ -118,15 +118,32 @@ func TestDropped_WhatWasTakenIsNotRefused(t *testing.T) {
 // announced after the pilot began.
 func TestMaintained_APilotsNodeIsNotPromisedTwice(t *testing.T) {
 	t.Parallel()
-	b := &Backend{order: []*entry{{want: held, what: grid.Leg{Start: 2000, End: 3000}, nodes: []string{"n2"}}}}
+	b := &Backend{cfg: Config{Limits: Limits{Padding: 10}}, order: []*entry{{want: held, what: grid.Leg{Start: 2000, End: 3000}, nodes: []string{"n2"}}}}
 	for _, c := range []struct {
 		nodes      []string
 		start, end grid.Time
 		refused    bool
 	}{{[]string{"n1", "n2"}, 1000, 2001, true}, {[]string{"n1", "n2"}, 2999, 4000, true}, {[]string{"n1"}, 1000, 4000, false},
-		{[]string{"n2"}, 1000, 2000, false}, {[]string{"n2"}, 3000, 4000, false}} {
+		{[]string{"n2"}, 1000, 1990, false}, {[]string{"n2"}, 1000, 1991, true}, {[]string{"n2"}, 3000, 4000, false}} {
 		if got := b.maintained(c.nodes, grid.Leg{Start: c.start, End: c.end}).Refused(); got != c.refused {
 			t.Errorf("%v from %v to %v: refused %v", c.nodes, c.start, c.end, got)
 		}
+	}
+}
+
+// A pilot whose nodes no leg can have, because of maintenance, is told to leave, and says why when it is over.
+func TestUseless_APilotThatNoLegCanHaveLeaves(t *testing.T) {
+	t.Parallel()
+	by := &restOf{}
+	all, p := idling(by)
+	all.saw(120_000, p, runs, runningAt(110_000))
+	all.useless(p.Pilot, grid.Because(grid.Busy, "node n2 is kept for maintenance"))
+	all.useless(grid.LegID{Leg: 8}, grid.Reason{}) // which nobody knows
+	if _, why := all.room(p.Pilot, p.Pilot, grid.Leg{Group: "g1", Nodes: 2, End: 130_000}); !why.Refused() || by.gone != 1 {
+		t.Errorf("%v, told to leave %d times", why, by.gone)
+	}
+	all.saw(140_000, p, over, &grid.ManagedJob{State: grid.ManagedEnded, Start: 110_000, End: 139_000, Nodes: []string{"n1", "n2"}})
+	if is := p.is(); is.State != grid.PilotOver || is.Reason.Detail != "node n2 is kept for maintenance" {
+		t.Errorf("%+v", is)
 	}
 }

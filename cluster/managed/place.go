@@ -125,7 +125,9 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	if b.cfg.Pilots > 0 && !maintains(m.Leg) {
 		nodes, why := b.pilots.room(m.Pilot, m.Leg, what)
 		if !why.Refused() {
-			why = b.maintained(nodes, what)
+			if why = b.maintained(nodes, what); why.Refused() {
+				b.pilots.useless(m.Pilot, why)
+			}
 		}
 		if why.Refused() {
 			return why
@@ -148,11 +150,11 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	return cluster.Later
 }
 
-// maintained refuses a leg on a pilot's nodes of which one is kept for maintenance meanwhile: it may
-// have been announced after the pilot began.
+// maintained refuses a leg on a pilot's nodes of which one is kept for maintenance meanwhile, or while
+// it is cleaned up: that may have been announced after the pilot began.
 func (b *Backend) maintained(nodes []string, what grid.Leg) grid.Reason {
 	for _, e := range b.order {
-		if !maintains(e.leg) || !e.locked() || e.what.End <= what.Start || what.End <= e.what.Start {
+		if !maintains(e.leg) || !e.locked() || e.what.End <= what.Start || what.End.Add(b.cfg.Limits.Padding) <= e.what.Start {
 			continue
 		}
 		for _, n := range e.nodes {
@@ -177,6 +179,8 @@ func (b *Backend) mayHaveBegun(now grid.Time, m *agents.ClusterHold) grid.Reason
 		return grid.Because(grid.Expired, "its window began more than %s ago, at %v: its work may have begun then", l.StartWithin.Words(), start)
 	case start.Add(-l.Skew) <= b.began:
 		return grid.Because(grid.Expired, "its window began at %v, before this life of the cluster's agent: its work may have begun then", start)
+	case slices.Contains(b.orphans, b.name(m.Leg)): // what the last look shows of its name is looked at once it is held
+		return grid.Because(grid.Expired, "its window began at %v, and %s has deleted work of its name of which nothing was known: it may have begun then", start, b.cfg.Site)
 	}
 	return grid.Reason{}
 }

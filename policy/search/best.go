@@ -43,7 +43,8 @@ type judge struct {
 	cost    sum
 	start   grid.Time
 	chosen  []kept
-	floor   sum // lower bound on the score, even for a window that starts at once
+	floor   sum           // lower bound on the score, even for a window that starts at once
+	quick   grid.Duration // no window of that score takes less; 0: not known
 
 	// A window with a part beyond these bounds cannot win.
 	longest grid.Duration
@@ -145,14 +146,14 @@ func (f *Finder) weigh(p *pool, t grid.Time) {
 			return
 		}
 	}
-	if j.q.portions != nil {
-		f.rank(p, j.q, t)
-	}
 	longest := grid.Duration(grid.Never)
 	if j.started && j.b == 0 && j.c == 0 {
 		longest = j.time // only time counts: a longer one cannot win, an equally long one may be cheaper
 	}
 	for longest >= shortest {
+		if j.q.portions != nil {
+			f.rank(p, j.q, t, longest)
+		}
 		var cost sum
 		time, left, i := grid.Duration(0), p.need, 0
 		for ; left > 0 && i < len(p.sorted); i++ {
@@ -184,7 +185,13 @@ func (f *Finder) weigh(p *pool, t grid.Time) {
 
 // hopeless reports whether no window that starts at t or later can beat the best so far.
 func (j *judge) hopeless(t grid.Time) bool {
-	if !j.started || j.c == 0 {
+	if !j.started {
+		return false
+	}
+	if j.b > 0 && j.time == j.quick && j.score == j.floor {
+		return true // of equal time and score it costs as much
+	}
+	if j.c == 0 {
 		return false
 	}
 	if j.floor != (sum{}) {

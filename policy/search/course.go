@@ -214,7 +214,7 @@ func (f *Finder) visitCurved(q *query, at func(t grid.Time) bool) {
 		}
 		c.start, c.fresh = t, 0
 		for i := range q.pieces {
-			f.refill(&q.pieces[i], &c.pools[i], t)
+			f.refill(q, i, t)
 			c.picks[i].chosen = c.picks[i].chosen[:0]
 		}
 		if at(t) {
@@ -224,10 +224,10 @@ func (f *Finder) visitCurved(q *query, at func(t grid.Time) bool) {
 }
 
 // refill fills the pool of a part with what it can have if the job starts at t.
-func (f *Finder) refill(p *piece, to *pool, t grid.Time) {
-	l := f.list
+func (f *Finder) refill(q *query, part int, t grid.Time) {
+	l, p, to := f.list, &q.pieces[part], &f.team.pools[part]
 	to.reset(p.Nodes, p.limit)
-	to.array, to.lazy = true, true
+	to.array, to.far = true, f.team.fars[part].empty()
 	for g := range l.classes {
 		x := p.at(l, int32(g), t.Add(p.offset))
 		if x.runtime == 0 || t.Add(p.last(x.runtime)) > min(p.Deadline, l.to) {

@@ -27,8 +27,19 @@ const (
 	nearLeast = 8
 )
 
-// empty returns no slots, with the memory of f.
-func (f far) empty() far { return far{slots: f.slots[:0], least: math.MaxInt64} }
+// empty drops all slots, and keeps their memory.
+func (f *far) empty() *far {
+	*f = far{slots: f.slots[:0], least: math.MaxInt64}
+	return f
+}
+
+// len is the number of slots put aside.
+func (f *far) len() int {
+	if f == nil {
+		return 0
+	}
+	return len(f.slots)
+}
 
 // defers puts a slot aside if the sorted ones are enough without it.
 func (p *pool) defers(k kept) bool {
@@ -46,6 +57,9 @@ func (p *pool) defers(k kept) bool {
 	return true
 }
 
+// above reports whether all slots put aside are dearer than a key.
+func (f *far) above(key int64) bool { return f == nil || f.least > key }
+
 func (f *far) put(k kept) {
 	f.slots = append(f.slots, k)
 	f.least, f.ready = min(f.least, k.key), false
@@ -54,8 +68,8 @@ func (f *far) put(k kept) {
 // nearer appends the cheapest half of the far slots to the sorted ones. It reports false if
 // there are none.
 func (p *pool) nearer() bool {
-	f := &p.far
-	if len(f.slots) == 0 {
+	f := p.far
+	if f.len() == 0 {
 		return false
 	}
 	if !f.ready {

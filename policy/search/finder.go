@@ -89,7 +89,7 @@ func (f *Finder) findEarliest(q *query, whole bool) bool {
 		return false
 	}
 	if q.portions != nil {
-		f.rank(&f.pools[at], q, f.found.Start)
+		f.rank(&f.pools[at], q, f.found.Start, grid.Duration(grid.Never))
 	}
 	f.chosen = f.pools[at].choose(f.chosen[:0])
 	f.build(q)
@@ -237,6 +237,9 @@ func (f *Finder) open(q *query) {
 // one with the least sum; of equal ones, the first site. It returns -1 if there is none.
 func (f *Finder) settle(t grid.Time) int {
 	at, best := -1, sum{}
+	if f.portions != nil {
+		slices.Sort(f.dirty) // a bound may have passed over the slot that a site comes first by
+	}
 	for _, i := range f.dirty {
 		p := &f.pools[i]
 		p.dirty = false

@@ -59,7 +59,7 @@ func (q *Query) Cap() {
 		p := &q.pieces[i].query
 		if p.capped = true; p.fits != nil {
 			p.tabulate(q.list, p.fits[:0])
-			q.pieces[i].ranks, q.serves = ranks{}, nil
+			q.pieces[i].ranks, q.serves = nil, nil
 		}
 	}
 }
@@ -108,9 +108,10 @@ func (f *Finder) seek(p *Query, w Weights, limit grid.Credits, several bool) (gr
 	if f.list.curved {
 		return f.seekCurved(q, several)
 	}
-	group := -1
-	if f.portions = q.portions; q.portions == nil {
-		group = f.single(q)
+	group := f.single(q)
+	if f.portions = q.portions; q.portions != nil {
+		f.best.bound() // a scan says on which nodes, of whole ones and opened ones
+		group = -1
 	}
 	if group < 0 || several && f.best.beatable() {
 		f.hook, f.array = f.weigh, true
@@ -169,8 +170,17 @@ func (j *judge) found(front []fit) {
 			continue
 		}
 		if s := j.rate(j.q.from, x.runtime, cost.lo); i == 0 || s.less(j.floor) {
-			j.floor = s
+			j.floor, j.quick = s, x.runtime
 		}
+	}
+}
+
+// bound makes a search look for windows that score no worse than the known one, which it then
+// finds again.
+func (j *judge) bound() {
+	if j.started {
+		j.lower()
+		j.time, j.cost, j.start = grid.Duration(grid.Never), beyond, grid.Never
 	}
 }
 

@@ -31,10 +31,13 @@ type List struct {
 	changes  uint64    // changes whenever something is taken or becomes free
 
 	siteOf map[string]int32
+	rates  []int32 // see byRate
 	perm   []int32 // scratch of reset; of a fungible list, where the slots of each group end
 	last   []int32 // scratch of reset: a node's latest slot
 	merged []slot  // scratch of reset
 	dealt  []slot  // scratch of fill
+
+	barrings []barring // lately asked for; see elsewhere
 }
 
 // class is what the slots of one node, or of one group, have in common.
@@ -195,12 +198,13 @@ func (l *List) reset(groups []grid.Group, fungible bool) {
 	l.bounded = slices.ContainsFunc(groups, func(g grid.Group) bool { return g.Longest > 0 })
 	l.padding = slices.ContainsFunc(groups, func(g grid.Group) bool { return g.Padding > 0 })
 	l.epoch++
-	l.classes, l.sites, l.next, l.stale = l.classes[:0], 0, 0, l.stale[:0]
+	l.classes, l.rates, l.sites, l.next, l.stale = l.classes[:0], l.rates[:0], 0, 0, l.stale[:0]
 	if l.siteOf == nil {
 		l.siteOf = make(map[string]int32)
 	}
 	l.opened, l.inside = l.opened[:0], l.inside[:0]
 	clear(l.siteOf)
+	l.barrings = l.barrings[:0]
 	l.fill(nil)
 }
 

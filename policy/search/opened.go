@@ -162,8 +162,9 @@ type standing struct {
 	end  grid.Time
 }
 
-// rank orders the slots of a pool of equal cost, for a start at t, as far as the job may take any.
-func (f *Finder) rank(p *pool, q *query, t grid.Time) {
+// rank orders the slots of a pool of equal cost, for a start at t, as far as a job may take any
+// that takes no longer there than longest.
+func (f *Finder) rank(p *pool, q *query, t grid.Time, longest grid.Duration) {
 	p.expire(t)
 	if len(p.sorted) == 0 {
 		return
@@ -171,7 +172,9 @@ func (f *Finder) rank(p *pool, q *query, t grid.Time) {
 	for i, held := 0, 0; i < len(p.sorted) && held < p.need; {
 		from := i
 		for ; i < len(p.sorted) && p.sorted[i].key == p.sorted[from].key; i++ {
-			held += int(p.sorted[i].count)
+			if k := &p.sorted[i]; q.fit(f.list, k.class).runtime <= longest {
+				held += int(k.count)
+			}
 		}
 		f.rankEqual(p.sorted[from:i], q, t)
 	}

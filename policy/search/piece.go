@@ -17,7 +17,7 @@ import (
 type piece struct {
 	query
 	offset grid.Duration
-	ranks  ranks // of its fits
+	ranks  []int32 // the classes that suit it, the cheapest first; nil: not known
 }
 
 // last is when the part ends on nodes that take a runtime, after the job's start.
@@ -70,30 +70,6 @@ func either(a, b []bool) []bool {
 	return both
 }
 
-// elsewhere lists the groups of sites that a request excludes; nil if it excludes none.
-func (l *List) elsewhere(r *grid.Request) []bool {
-	if len(r.Sites) == 0 && len(r.Avoid) == 0 {
-		return nil
-	}
-	may := make([]bool, l.sites)
-	for i := range may {
-		may[i] = len(r.Sites) == 0
-	}
-	for k, list := range [][]string{r.Sites, r.Avoid} {
-		for _, name := range list {
-			if site, ok := l.siteOf[name]; ok {
-				may[site] = k == 0
-			}
-		}
-	}
-	barred := make([]bool, len(l.groups))
-	for i := range l.groups {
-		site, ok := l.siteOf[l.groups[i].Site]
-		barred[i] = ok && !may[site] // a node without slots has no site here
-	}
-	return barred
-}
-
 // outfit gives the pieces of a query their tables, and the query its bounds: no window is
 // shorter than least, nor cheaper than floor.
 func (f *Finder) outfit(q *query) (floor sum, any bool) {
@@ -107,7 +83,7 @@ func (f *Finder) outfit(q *query) (floor sum, any bool) {
 				room = make([]fit, 0, n)
 			}
 			p.tabulate(f.list, room)
-			p.ranks, q.serves = ranks{}, nil
+			p.ranks, q.serves = nil, nil
 		} else if p.fits == nil {
 			p.least, p.cheapest = 1, 0
 		}

@@ -41,8 +41,7 @@ type pool struct {
 	heaps  *heaps    // nil while the array is in use
 	spare  *heaps
 	array  bool          // never use heaps, because Best reads the array
-	lazy   bool          // slots that are dearer than the sorted ones are in far
-	far    far           // of a lazy pool
+	far    *far          // of a lazy pool: the slots that are dearer than the sorted ones; nil: every slot is sorted
 	dirty  bool          // slots were added at the candidate start
 	fresh  grid.Duration // the shortest runtime among those
 }
@@ -55,13 +54,13 @@ func (p *pool) reset(need int, limit grid.Credits) {
 	if p.heaps != nil {
 		p.spare, p.heaps = p.heaps, nil
 	}
-	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: grid.Never, since: grid.Never, spare: p.spare, far: p.far.empty()}
+	*p = pool{need: need, limit: limit, sorted: p.sorted[:0], room: 16, first: grid.Never, since: grid.Never, spare: p.spare}
 }
 
 // add keeps a slot that is free at the candidate start t. Positions grow from
 // one call to the next, so equal keys stay in list order.
 func (p *pool) add(k kept, t grid.Time) {
-	if p.heaps == nil && len(p.sorted)+len(p.far.slots) >= p.room {
+	if p.heaps == nil && len(p.sorted)+p.far.len() >= p.room {
 		p.clear(t)
 	}
 	p.live += int(k.count)
@@ -70,7 +69,7 @@ func (p *pool) add(k kept, t grid.Time) {
 		return
 	}
 	p.first = min(p.first, k.latest)
-	if p.lazy && p.defers(k) {
+	if p.far != nil && p.defers(k) {
 		return
 	}
 	p.sorted = append(p.sorted, k)
@@ -91,7 +90,7 @@ func (p *pool) add(k kept, t grid.Time) {
 // clear drops expired slots from the array, and replaces it by heaps if too many remain.
 func (p *pool) clear(t grid.Time) {
 	p.expire(t)
-	if n := len(p.sorted) + len(p.far.slots); n <= arrayMost/2 || p.array {
+	if n := len(p.sorted) + p.far.len(); n <= arrayMost/2 || p.array {
 		p.room = 2*n + 16
 		return
 	}
@@ -119,7 +118,7 @@ func (p *pool) sumUp() {
 		p.held += int(k.count)
 		p.total = p.total.plus(k.key, int(k.count))
 	}
-	if p.held < p.need && p.lazy && p.nearer() {
+	if p.held < p.need && p.far != nil && p.nearer() {
 		p.sumUp()
 	}
 }
@@ -162,7 +161,7 @@ func (p *pool) expire(t grid.Time) {
 		w++
 	}
 	p.sorted, p.first = p.sorted[:w], first
-	if p.lazy {
+	if p.far != nil {
 		p.expireFar(t)
 	}
 	if lost {
@@ -182,7 +181,7 @@ func (p *pool) weed(serves func(k *kept) bool) {
 		}
 	}
 	p.sorted = p.sorted[:w]
-	if p.lazy {
+	if p.far != nil {
 		p.weedFar(serves)
 	}
 	if p.sumUp(); p.prefix > 0 {

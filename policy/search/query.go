@@ -117,12 +117,15 @@ func (q *query) judge(l *List, i int32) fit {
 
 // suits reports whether nodes of a class serve the request at all.
 func (q *query) suits(l *List, c *class) bool {
+	if q.barred != nil && q.barred[c.group] {
+		return false
+	}
 	if q.portion {
 		if _, lacks := q.Portion.On(&l.groups[c.group]); lacks != "" {
 			return false
 		}
 	}
-	return c.performance >= q.MinPerformance && q.Require.MetBy(l.groups[c.group].Machine) && (q.barred == nil || !q.barred[c.group]) && l.allows(c, q)
+	return c.performance >= q.MinPerformance && (q.Require.None() || q.Require.MetBy(l.groups[c.group].Machine)) && l.allows(c, q)
 }
 
 // allows reports whether the group of a class allows a window as long as the request takes

@@ -1,6 +1,11 @@
 package search
 
-import "github.com/bourse-grid/bourse/grid"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // A walk over all slots is long. What groups have for a job of parts at one start can also be
 // read from their profiles, the cheapest groups first. So the earliest start is looked at
@@ -10,61 +15,46 @@ import "github.com/bourse-grid/bourse/grid"
 // still finds whatever scores no worse, and a window at a start that is none, because
 // nothing comes free there, would exist as well at an earlier one.
 
-// ranks are the classes that suit a part, the cheapest first: in order as far as somebody
-// has asked.
-type ranks struct {
-	list []int32 // list[:rest] is a heap, and what follows in order, the first at the end
-	rest int
-}
-
-// ranked returns the k-th cheapest class that suits the part, of equal ones the first in list
-// order, or -1. It costs a logarithm, but the first time a look at each class.
-func (p *piece) ranked(k int) int32 {
-	r := &p.ranks
-	if r.list == nil {
-		r.list = make([]int32, 0, p.suited)
-		for class := range p.fits {
+// ranked returns the classes that suit the part, the cheapest first, of equal ones the first in
+// list order. By what a node costs for the same work they are nearly in order: a runtime is
+// rounded, and a part may take other shares of other nodes.
+func (p *piece) ranked(l *List) []int32 {
+	if p.ranks == nil {
+		p.ranks = make([]int32, 0, p.suited)
+		for _, class := range l.byRate() {
 			if p.fits[class].runtime > 0 {
-				r.list = append(r.list, int32(class))
+				p.ranks = append(p.ranks, class)
 			}
 		}
-		r.rest = len(r.list)
-		for i := r.rest/2 - 1; i >= 0; i-- {
-			p.sink(i)
-		}
+		slices.SortFunc(p.ranks, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(p.fits[a].key, p.fits[b].key), cmp.Compare(a, b))
+		})
 	}
-	if k >= len(r.list) {
-		return -1
-	}
-	for len(r.list)-r.rest <= k {
-		r.rest--
-		r.list[0], r.list[r.rest] = r.list[r.rest], r.list[0]
-		p.sink(0)
-	}
-	return r.list[len(r.list)-1-k]
+	return p.ranks
 }
 
-// sink restores the heap below i.
-func (p *piece) sink(i int) {
-	heap := p.ranks.list[:p.ranks.rest]
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
-			if p.cheaper(heap[child], heap[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		heap[i], heap[least] = heap[least], heap[i]
-		i = least
+// byRate returns the classes by price over performance, the cheapest first, in list order if
+// they are equal.
+func (l *List) byRate() []int32 {
+	if len(l.rates) == len(l.classes) {
+		return l.rates
 	}
-}
-
-func (p *piece) cheaper(a, b int32) bool {
-	x, y := p.fits[a].key, p.fits[b].key
-	return x < y || x == y && a < b
+	l.rates = l.rates[:0]
+	for class := range l.classes {
+		l.rates = append(l.rates, int32(class))
+	}
+	slices.SortFunc(l.rates, func(a, b int32) int {
+		x, y := &l.classes[a], &l.classes[b]
+		dear, cheap := sum{}.plus(int64(x.price), int(y.performance)), sum{}.plus(int64(y.price), int(x.performance))
+		switch {
+		case dear.less(cheap):
+			return -1
+		case cheap.less(dear):
+			return 1
+		}
+		return cmp.Compare(a, b)
+	})
+	return l.rates
 }
 
 // spots looks at the starts that need no walk, and reports whether the search is over.
@@ -129,11 +119,7 @@ func (f *Finder) read(q *query, part int, t grid.Time, need int) (nodes int) {
 	c, l, p := &f.team, f.list, &q.pieces[part]
 	start, until := t.Add(p.offset), min(p.Deadline, l.to)
 	last := int64(-1)
-	for k := 0; ; k++ {
-		class := p.ranked(k)
-		if class < 0 {
-			return nodes
-		}
+	for _, class := range p.ranked(l) {
 		x := p.fits[class]
 		if x.key > c.dearest[part] || nodes >= need && x.key != last {
 			return nodes
@@ -148,4 +134,5 @@ func (f *Finder) read(q *query, part int, t grid.Time, need int) (nodes int) {
 			c.pools[part].add(kept{x.key, t, int64(class), int32(n), class}, t)
 		}
 	}
+	return nodes
 }

@@ -14,6 +14,7 @@ import (
 // start, and the choice there.
 type team struct {
 	pools    []pool
+	fars     [assign.MaxParts]far // of the pools
 	walks    []course
 	instants []grid.Time
 	start    grid.Time
@@ -70,7 +71,9 @@ func (c *team) open(l *List, q *query) {
 	c.pools = c.pools[:len(q.pieces)]
 	for i := range c.pools {
 		c.pools[i].reset(q.pieces[i].Nodes, q.limit)
-		c.pools[i].array, c.pools[i].lazy = true, !c.walk
+		if c.pools[i].array = true; !c.walk {
+			c.pools[i].far = c.fars[i].empty()
+		}
 		c.picks[i].chosen = c.picks[i].chosen[:0]
 	}
 	c.most, c.left = q.limit, beyond
@@ -143,7 +146,7 @@ func (f *Finder) gather(q *query, part, need int, longest grid.Duration) (nodes 
 	run := 0 // where the last run of equal keys begins
 	all := &c.pools[part]
 	for i := 0; ; i++ {
-		if i == len(all.sorted) && (nodes >= need && all.far.least > list[run].key || !all.nearer()) {
+		if i == len(all.sorted) && (nodes >= need && all.far.above(list[run].key) || !all.nearer()) {
 			break
 		}
 		k := all.sorted[i]

@@ -54,18 +54,24 @@ type replays interface {
 	Replay(at grid.Time, f agents.Fact)
 }
 
-// north has others' jobs, by site.
+// newWorld has clusters of eight nodes, with others' jobs, by site.
 func newWorld(t *testing.T, local map[string][]grid.LocalJob) *world {
+	return worldOf(t, 8, manager.Options{}, local)
+}
+
+// worldOf has clusters of so many nodes, whose managers are as the options say.
+func worldOf(t *testing.T, size int, as manager.Options, local map[string][]grid.LocalJob) *world {
 	x := &world{t: t, w: sim.New(), hosts: map[agents.ID]*host{}, managers: map[string]*manager.Manager{}, length: 10 * grid.Minute}
 	var ids []agents.ID
 	for _, name := range []string{"north", "south"} {
-		groups := []grid.Group{{Site: name, Name: "batch", Nodes: 8, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}
+		groups := []grid.Group{{Site: name, Name: "batch", Nodes: size, Performance: grid.Unit, Price: grid.Price(grid.Credit)}}
 		var nodes []string
-		for i := range 8 {
+		for i := range size {
 			nodes = append(nodes, fmt.Sprintf("%s%d", name, i))
 		}
 		site, cl, driver := agents.ID("site:"+name), agents.ID("cluster:"+name), agents.ID("driver:"+name)
-		m := manager.New(manager.Options{Pilots: true, Seed: 3, Policy: backfill.EASY, Partitions: []manager.Partition{{Name: "batch", Nodes: nodes, Jobs: local[name]}}})
+		as.Pilots, as.Seed, as.Policy, as.Partitions = true, 3, backfill.EASY, []manager.Partition{{Name: "batch", Nodes: nodes, Jobs: local[name]}}
+		m := manager.New(as)
 		x.managers[name] = m
 		x.w.Add(driver, m)
 		x.add(cl, func() agents.Agent {
@@ -111,12 +117,17 @@ func (x *world) run(d grid.Duration) { x.w.Run(x.w.Now().Add(d)) }
 
 // submit submits a job of 2 and 3 nodes, for ten minutes unless told otherwise, with an allowance of half its work.
 func (x *world) submit(name string) {
+	x.submitAs(name, grid.Gather{Waste: grid.WasteUnit / 2, Deadline: grid.Day})
+}
+
+// submitAs submits such a job that is gathered as is said.
+func (x *world) submitAs(name string, g grid.Gather) {
 	part := func(site string, nodes int) grid.JobPart {
 		return grid.JobPart{Name: site, Nodes: nodes, Length: x.length, MinPerformance: grid.Unit, MaxPrice: 2 * grid.Price(grid.Credit), Sites: []string{site}, Work: &grid.Work{Command: []string{"wave"}}}
 	}
 	r := grid.Request{Nodes: 5, Length: x.length, MinPerformance: grid.Unit, MaxPrice: 2 * grid.Price(grid.Credit), Budget: 10 * grid.Credit, Deadline: grid.Never,
 		Parts: []grid.JobPart{part("north", 2), part("south", 3)}, Apart: true}
-	x.w.Post(x.w.Now(), "broker:vo1", agents.Submit{Job: grid.Job{Request: r, Name: name, User: "ana", Gather: &grid.Gather{Waste: grid.WasteUnit / 2, Deadline: grid.Day}}})
+	x.w.Post(x.w.Now(), "broker:vo1", agents.Submit{Job: grid.Job{Request: r, Name: name, User: "ana", Gather: &g}})
 }
 
 func (x *world) job(name string) broker.JobView {

@@ -26,6 +26,7 @@ type Options struct {
 	Skew     grid.Duration   // of its clock, ahead of the world's
 	Account  string          // as which some local jobs run; "": none
 	Resubmit bool            // users submit again at once what a crash has lost
+	Punctual bool            // local jobs run as long as they say; otherwise one in eight runs into its limit
 	// MinJobAge is how long it remembers a job that has ended; 0: five minutes.
 	MinJobAge grid.Duration
 }

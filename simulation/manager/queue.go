@@ -29,7 +29,7 @@ func (q *queue) arrive() {
 			x := p.Jobs[n]
 			r := stream(q.opt.Seed, p.Name+" local "+strconv.FormatInt(x.ID, 10))
 			run := x.Run
-			if r.IntN(8) == 0 { // it overruns
+			if r.IntN(8) == 0 && !q.opt.Punctual { // it overruns
 				run += x.Estimate
 			}
 			user := "user" + strconv.FormatInt(x.User, 10)
