@@ -87,21 +87,22 @@ func TestReproduction_ClaimsAreTheReplaysOwnOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(page)
-	for _, under := range []string{"easy", "fcfs"} {
-		for _, slowdown := range []bool{true, false} {
-			name := under + map[bool]string{true: ", slowdown", false: ", wait"}[slowdown]
-			begin, end := "<!-- claims of "+name+" -->\n", "<!-- end of claims -->\n"
-			before, rest, found := strings.Cut(text, begin)
-			had, after, closed := strings.Cut(rest, end)
-			if !found || !closed {
-				t.Fatalf("%s has no claims of %s", reproductionPage, name)
-			}
-			want := "\n" + claimsTable(t, under, slowdown) + "\n"
-			if had != want && !*rewriteReproduction {
-				t.Errorf("the claims of %s are not those of docs/studies/claims; go test ./studies -run TestReproduction_Claims -rewrite", name)
-			}
-			text = before + begin + want + end + after
+	for _, x := range []struct{ name, table string }{
+		{"easy, slowdown", claimsTable(t, "easy", true)}, {"easy, wait", claimsTable(t, "easy", false)},
+		{"fcfs, slowdown", claimsTable(t, "fcfs", true)}, {"fcfs, wait", claimsTable(t, "fcfs", false)},
+		{"passes", passesTable(t)}, {"rlscheduler", rlschedulerTable(t)},
+	} {
+		begin, end := "<!-- claims of "+x.name+" -->\n", "<!-- end of claims -->\n"
+		before, rest, found := strings.Cut(text, begin)
+		had, after, closed := strings.Cut(rest, end)
+		if !found || !closed {
+			t.Fatalf("%s has no claims of %s", reproductionPage, x.name)
 		}
+		want := "\n" + x.table + "\n"
+		if had != want && !*rewriteReproduction {
+			t.Errorf("the claims of %s are not those of docs/studies/claims; go test ./studies -run TestReproduction_Claims -rewrite", x.name)
+		}
+		text = before + begin + want + end + after
 	}
 	if *rewriteReproduction {
 		if err := os.WriteFile(reproductionPage, []byte(text), 0o644); err != nil {

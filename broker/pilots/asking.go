@@ -44,7 +44,7 @@ func (gs *Gathers) tell(x *job, out *agents.Outbox) {
 	for i := range x.state.Parts {
 		p := &x.state.Parts[i]
 		m := agents.PilotsRequest{Ref: cmp.Or(x.ref, x.asked), Broker: gs.name, Job: x.job.Name, User: x.job.User, Group: p.Group,
-			Nodes: x.parts()[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second, Price: p.Price}
+			Nodes: x.parts[i].Nodes, Limit: grid.Duration(o.Limit(i)) * grid.Second, Price: p.Price}
 		if x.g != nil {
 			x.g.Wants(func(part, number int, granted int64, leave bool) {
 				if part == i && len(m.Orders) < agents.MaxPilots {

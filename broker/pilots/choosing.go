@@ -76,8 +76,9 @@ func (gs *Gathers) chosen(now grid.Time, x *job, out *agents.Outbox) {
 		gs.at(x, now.Add(grid.Minute), out)
 		return
 	}
+	x.parts[0].Sites = []string{c.sites[best]}
 	x.open(now, gs)
-	x.state.Parts = []grid.GatheringPart{{Site: c.sites[best], Lost: -1, Likely: c.answers[best].Likely}}
+	x.state.Parts[0].Likely = c.answers[best].Likely
 	x.begins()
 	x.take(0, *c.answers[best])
 	gs.round(now, x, out)

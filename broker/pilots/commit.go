@@ -34,7 +34,7 @@ func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) bool {
 	if most < x.cost() || !gs.co.MayBuy(now) {
 		return false
 	}
-	parts := x.parts()
+	parts := x.parts
 	f := gs.co.NewTx(j.Name, len(parts))
 	f.Alternative, f.Legs = 1, legs
 	cost := max(x.cost(), 1)
@@ -43,7 +43,7 @@ func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) bool {
 		p := &x.state.Parts[i]
 		f.Sites = append(f.Sites, p.Site)
 		f.Limits = append(f.Limits, most.Over(int64(x.costOf(i)), int64(cost)))
-		if len(j.Parts) > 0 {
+		if parts[i].Name != "" {
 			f.Parts = append(f.Parts, parts[i].Name)
 		}
 		f.Pilots = append(f.Pilots, x.pilot(i, x.g.Pilot(i)))
@@ -58,7 +58,7 @@ func (gs *Gathers) commit(now grid.Time, x *job, out *agents.Outbox) bool {
 
 // legs are those of a window that begins at an instant.
 func (x *job) legs(start grid.Time) (list []grid.Leg) {
-	for i, p := range x.parts() {
+	for i, p := range x.parts {
 		list = append(list, grid.Leg{Group: x.state.Parts[i].Group, Nodes: p.Nodes, Start: start, End: start.Add(p.Length)})
 	}
 	return list
@@ -143,7 +143,7 @@ func Unsound(j *grid.Job) grid.Reason {
 	case g.Deadline < 0 || g.Deadline > gather.MostLength*grid.Second:
 		return grid.Because(grid.Invalid, "gather: a deadline of %s must be 0 to %d s", g.Deadline.Words(), gather.MostLength)
 	}
-	x := job{job: jobs.NewJob(*j)}
+	x := newJob(jobs.NewJob(*j))
 	if o := x.order(); o.Check() != nil {
 		return grid.Because(grid.Invalid, "gather: %v", o.Check())
 	}

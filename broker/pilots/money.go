@@ -38,7 +38,7 @@ func (x *job) pays(s gather.Sight, idle int64) facts.PilotIdled {
 	granted := idle
 	for _, y := range x.state.Pilots {
 		if y.Part == s.Part && y.Number == s.Pilot {
-			granted = max(granted, y.Granted*int64(x.parts()[s.Part].Nodes))
+			granted = max(granted, y.Granted*int64(x.parts[s.Part].Nodes))
 		}
 	}
 	is := x.owes[id]
@@ -93,5 +93,5 @@ func (x *job) cost() (sum grid.Credits) {
 }
 
 func (x *job) costOf(i int) grid.Credits {
-	return grid.Cost(x.state.Parts[i].Price, x.parts()[i].Length).Times(x.parts()[i].Nodes)
+	return grid.Cost(x.state.Parts[i].Price, x.parts[i].Length).Times(x.parts[i].Nodes)
 }

@@ -48,6 +48,7 @@ func New(name string, wait grid.Duration, rec *jobs.State, co *transaction.Coord
 // job is a job that is gathered, in this life.
 type job struct {
 	job   *jobs.Job
+	parts []grid.JobPart // that are gathered; of one that has not found its queue without a site
 	state grid.Gathering
 	g     *gather.Gather // nil until every site has named its group
 	next  grid.Time      // of the next round
@@ -106,7 +107,7 @@ func (gs *Gathers) Begin(now grid.Time, j *jobs.Job, out *agents.Outbox) {
 	if j.Gather == nil || gs.of[j] != nil {
 		return
 	}
-	x := &job{job: j}
+	x := newJob(j)
 	if was := j.Gathering(); was != nil {
 		x.state = *was
 		x.state.Parts = slices.Clone(was.Parts)
@@ -132,7 +133,7 @@ func (x *job) revive() {
 
 // order is what is to be gathered.
 func (x *job) order() gather.Order {
-	j, parts := x.job, x.parts()
+	j, parts := x.job, x.parts
 	o := gather.Order{Length: lengthOf(parts), Waste: j.Gather.Waste, Deadline: int64(j.Gather.Deadline / grid.Second), Alone: j.Gather.Queue}
 	for i := range parts {
 		p := gather.Part{Nodes: int64(parts[i].Nodes), Cluster: int64(parts[i].Nodes)}
@@ -144,12 +145,14 @@ func (x *job) order() gather.Order {
 	return o
 }
 
-// parts are those that are gathered: of a job for a queue the job itself.
-func (x *job) parts() []grid.JobPart {
-	if j := x.job; j.Gather.Queue {
-		return []grid.JobPart{{Nodes: j.Nodes, Length: j.Length, Run: j.Run}}
+// newJob is a job as it is gathered. One for a queue is a job of one part, which has no name and
+// finds its site first; nothing else tells the two apart.
+func newJob(j *jobs.Job) *job {
+	x := &job{job: j, parts: j.Parts}
+	if j.Gather.Queue {
+		x.parts = []grid.JobPart{{Nodes: j.Nodes, Length: j.Length, Run: j.Run}}
 	}
-	return x.job.Parts
+	return x
 }
 
 // lengthOf is how long parts run.
@@ -180,7 +183,7 @@ func (gs *Gathers) due(now grid.Time, m due, out *agents.Outbox) {
 		return
 	}
 	if x.state.Parts == nil {
-		if x.job.Gather.Queue {
+		if len(x.parts[0].Sites) == 0 {
 			gs.choose(now, x, out)
 			return
 		}
@@ -197,8 +200,8 @@ func (x *job) open(now grid.Time, gs *Gathers) {
 	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(x.job.Submit)))
 	life := gs.rec.Lives.Current()
 	x.state = grid.Gathering{Zero: now, ID: grid.TxID{Broker: gs.name, Incarnation: life.Incarnation, Nonce: life.Nonce, Seq: h.Sum64() | 1<<63}}
-	for i := range x.job.Parts {
-		x.state.Parts = append(x.state.Parts, grid.GatheringPart{Site: x.job.Parts[i].Sites[0], Lost: gather.None})
+	for i := range x.parts {
+		x.state.Parts = append(x.state.Parts, grid.GatheringPart{Site: x.parts[i].Sites[0], Lost: gather.None})
 	}
 }
 

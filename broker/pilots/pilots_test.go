@@ -1,6 +1,7 @@
 package pilots
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -124,6 +125,7 @@ func TestGather_AnAnswerAfterItsRoundCountsInTheNext(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	x.job = jobs.NewJob(grid.Job{Name: "wave", Gather: &grid.Gather{}, Request: grid.Request{Parts: []grid.JobPart{{Name: "a", Nodes: 2}}}})
+	x.parts = x.job.Parts
 	var out agents.Outbox
 	gs.ask(0, x, &out)
 	if len(x.look.Pilots) != 2 || x.look.Fits[0] || x.late != nil || x.ref != 1<<32+1 {
@@ -175,5 +177,22 @@ func TestGather_APilotThatBeginsBringsTheRound(t *testing.T) {
 		if x.next != c.next {
 			t.Errorf("%s: the next round is at %v, must be at %v", what, x.next, c.next)
 		}
+	}
+}
+
+// A job for a queue is gathered as a job of one part, without a name and at first without a site.
+func TestNewJob_ForAQueueIsOfOnePart(t *testing.T) {
+	t.Parallel()
+	j := grid.Job{Name: "train", Gather: grid.GatherQueued(grid.Hour), Request: grid.Request{Nodes: 4, Length: grid.Hour}, Run: 50 * grid.Minute}
+	x := newJob(jobs.NewJob(j))
+	if want := []grid.JobPart{{Nodes: 4, Length: grid.Hour, Run: 50 * grid.Minute}}; !reflect.DeepEqual(x.parts, want) {
+		t.Errorf("its parts are %+v", x.parts)
+	}
+	if o := x.order(); o.Check() != nil || !o.Alone || len(o.Parts) != 1 {
+		t.Errorf("it is gathered as %+v: %v", o, o.Check())
+	}
+	wave := jobs.NewJob(grid.Job{Gather: &grid.Gather{}, Request: grid.Request{Parts: []grid.JobPart{{Name: "a", Nodes: 2, Sites: []string{"north"}}}}})
+	if got := newJob(wave).parts; !reflect.DeepEqual(got, wave.Parts) {
+		t.Errorf("another job's parts are %+v", got)
 	}
 }

@@ -47,7 +47,7 @@ func (x *job) decide(now grid.Time) []gather.Act {
 	case j.State != grid.JobWaiting:
 		x.g.Seen(x.look.Pilots...)
 		return nil
-	case now.Add(x.parts()[0].Length) >= j.Deadline:
+	case now.Add(x.parts[0].Length) >= j.Deadline:
 		x.g.Seen(x.look.Pilots...)
 		return x.g.Withdraw(x.look.At)
 	}

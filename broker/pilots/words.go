@@ -12,12 +12,13 @@ import (
 // idle 1.1 of 9.6 node-hours". Idling counts as granted until a pilot's end is seen. What a manager
 // has refused follows in its own words.
 func Words(j *jobs.Job) grid.Phrase {
-	x := job{job: j, state: *j.Gathering()}
+	x := newJob(j)
+	x.state = *j.Gathering()
 	o := x.order()
 	idle := gather.Restore(o, &x.state).Spent()
 	for _, p := range x.state.Pilots {
 		if !p.Given && p.Begin >= 0 {
-			idle += int64(x.parts()[p.Part].Nodes) * p.Granted
+			idle += int64(x.parts[p.Part].Nodes) * p.Granted
 		}
 	}
 	return x.state.Words() + grid.Say("; idle %s of %s node-hours", nodeHours(idle), nodeHours(o.Allowance())) + x.state.Refusals()

@@ -9,7 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// rest is the rest of a backend: what it was told of pilots, and what it says.
+// restOf is the rest of a backend: what it was told of pilots, and what it says.
 type restOf struct {
 	reconciler
 	asked  grid.Time
@@ -53,6 +53,7 @@ func TestSaw_ARequeuedPilotHasNoNodesAndLeaves(t *testing.T) {
 		t.Fatalf("it runs: %v, %+v", why, p.is())
 	}
 	all.saw(130_000, p, pending, &grid.ManagedJob{State: grid.ManagedPending, Why: "NodeFail"})
+	p.leaves = false // as if there were nobody to tell
 	if nodes, why := all.room(p.Pilot, leg, what); !why.Refused() || nodes != nil || len(all.until()) > 0 {
 		t.Errorf("its nodes are given away: %v, %v", nodes, all.until())
 	}

@@ -48,8 +48,8 @@ func (b *Backend) cancel(p *pilot) bool {
 	return true
 }
 
-// forgotten reports whether the last look shows a job of a pilot's name, or a leg's, or one was deleted
-// because nothing was known of it.
+// forgotten reports whether the last look shows a job of a pilot's name, or one was deleted because nothing
+// was known of it.
 func (b *Backend) forgotten(id grid.LegID) bool {
 	name := b.name(id)
 	return slices.Contains(b.orphans, name) || b.look != nil && slices.ContainsFunc(b.look.Jobs, func(j grid.ManagedJob) bool { return j.Name == name })

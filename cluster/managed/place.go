@@ -179,7 +179,7 @@ func (b *Backend) mayHaveBegun(now grid.Time, m *agents.ClusterHold) grid.Reason
 		return grid.Because(grid.Expired, "its window began more than %s ago, at %v: its work may have begun then", l.StartWithin.Words(), start)
 	case start.Add(-l.Skew) <= b.began:
 		return grid.Because(grid.Expired, "its window began at %v, before this life of the cluster's agent: its work may have begun then", start)
-	case b.forgotten(m.Leg):
+	case slices.Contains(b.orphans, b.name(m.Leg)): // what the last look shows of its name is looked at once it is held
 		return grid.Because(grid.Expired, "its window began at %v, and %s has deleted work of its name of which nothing was known: it may have begun then", start, b.cfg.Site)
 	}
 	return grid.Reason{}

@@ -38,6 +38,13 @@ class Policies(unittest.TestCase):
     def test_easy_is_the_policy(self):
         self.assertEqual(replay("--scheduler", "%s %s/../examples/easy.py" % (sys.executable, HERE)), replay("--policy", "easy"))
 
+    def test_orders_by_the_rules_are_those_by_formula(self):
+        program = "%s %s/../examples/rlscheduler.py" % (sys.executable, HERE)
+        for order in ("sjf", "wfp3"):
+            ruled = replay("--scheduler", "%s %s ruled" % (program, order))
+            self.assertEqual(ruled, replay("--policy", "fcfs", "--order", order))
+            self.assertNotEqual(ruled, replay("--scheduler", "%s %s coded" % (program, order)))
+
     def test_a_policy_that_fails_ends_the_replay(self):
         with tempfile.NamedTemporaryFile("w", suffix=".py") as f:
             f.write("import sys\nsys.path.insert(0, %r)\nimport bourse\nbourse.run(lambda site: 1 / 0)\n" % (HERE + "/.."))

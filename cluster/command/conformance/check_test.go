@@ -48,7 +48,7 @@ func checked(t *testing.T, mistake, only string, within time.Duration) []Result 
 		t.Fatal(err)
 	}
 	return Check(context.Background(), Options{
-		Driver: command.Config{Command: append(program, "--folder", t.TempDir(), "--nodes", "3"), Site: "check", Prefix: "bourse.check.", Hello: time.Minute, Log: func(line string) { t.Log(line) }},
+		Driver: command.Config{Command: append(program, "--folder", t.TempDir(), "--nodes", "2"), Site: "check", Prefix: "bourse.check.", Hello: time.Minute, Log: func(line string) { t.Log(line) }},
 		Submit: true, Pilots: true, User: me.Username, Within: within, Names: "t.", only: only})
 }
 

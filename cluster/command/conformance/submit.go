@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,28 +21,30 @@ func (s *session) job(shell string) agents.Command {
 		Work: &grid.Handover{Job: "check", Legs: 1, Work: grid.Work{Command: []string{"sh", "-c", shell}}}}
 }
 
-// node is one that is up and idle, the k-th.
-func (s *session) node(k int) ([]string, error) {
-	look, err := s.look()
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range look.Nodes {
-		if n.State == grid.NodeUp && n.Busy == 0 {
-			if k == 0 {
+// node is one that is up and idle, but for some. One may be about to be: it is waited for.
+func (s *session) node(but ...string) ([]string, error) {
+	for until := time.Now().Add(s.within(endWithin)); ; s.pause(200 * time.Millisecond) {
+		look, err := s.look()
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range look.Nodes {
+			if n.State == grid.NodeUp && n.Busy == 0 && !slices.Contains(but, n.Name) {
 				return []string{n.Name}, nil
 			}
-			k--
+		}
+		if time.Now().After(until) {
+			return nil, errors.New("too few nodes are up and idle for this check")
 		}
 	}
-	return nil, fmt.Errorf("too few nodes are up and idle for this check")
 }
 
-// submit runs a command under a name, and finds it in a look that is begun afterwards.
-func (s *session) submit(name, shell string, node int) (grid.ManagedJob, agents.Command, error) {
+// submit runs a command under a name, on an idle node but some, and finds it in a look that is begun
+// afterwards.
+func (s *session) submit(name, shell string, but ...string) (grid.ManagedJob, agents.Command, error) {
 	c := s.job(shell)
 	c.Name = name
-	nodes, err := s.node(node)
+	nodes, err := s.node(but...)
 	if err != nil {
 		return grid.ManagedJob{}, c, err
 	}
@@ -125,7 +128,7 @@ func (s *session) work() (string, error) {
 
 // twice: run again makes no second job, and what it prints can be read.
 func (s *session) twice(name string) error {
-	_, c, err := s.submit(name, "echo hello; sleep 1", 0)
+	_, c, err := s.submit(name, "echo hello; sleep 1")
 	if err != nil {
 		return err
 	}
@@ -147,7 +150,7 @@ func (s *session) twice(name string) error {
 
 // nextLife: a driver remembers nothing; its next life finds the job by its name.
 func (s *session) nextLife(name string) error {
-	before, c, err := s.submit(name, "sleep 2", 0)
+	before, c, err := s.submit(name, "sleep 2")
 	if err != nil {
 		return err
 	}
@@ -170,7 +173,7 @@ func (s *session) nextLife(name string) error {
 
 // exits: a status that is not 0 comes back.
 func (s *session) exits(name string) error {
-	if _, _, err := s.submit(name, "exit 3", 0); err != nil {
+	if _, _, err := s.submit(name, "exit 3"); err != nil {
 		return err
 	}
 	j, err := s.ends(name)
@@ -182,7 +185,7 @@ func (s *session) exits(name string) error {
 
 // told: end sends SIGTERM first.
 func (s *session) told(name string) error {
-	if _, _, err := s.submit(name, `trap 'echo told; exit 0' TERM; echo ready; while :; do sleep 0.1; done`, 0); err != nil {
+	if _, _, err := s.submit(name, `trap 'echo told; exit 0' TERM; echo ready; while :; do sleep 0.1; done`); err != nil {
 		return err
 	}
 	for until := time.Now().Add(endWithin); ; s.pause(200 * time.Millisecond) {
@@ -210,7 +213,7 @@ func (s *session) killed(name string) error {
 	c := s.job("sleep 1")
 	c.Name = name
 	var err error
-	if c.Nodes, err = s.node(0); err != nil {
+	if c.Nodes, err = s.node(); err != nil {
 		return err
 	}
 	if err := s.p.Send(c); err != nil {
@@ -242,10 +245,11 @@ func (s *session) alike() (string, error) {
 			s.remove(short, long)
 		}
 	}()
-	if _, _, err := s.submit(long, "sleep 60", 0); err != nil {
+	_, other, err := s.submit(long, "sleep 60")
+	if err != nil {
 		return "", err
 	}
-	if _, _, err := s.submit(short, "sleep 60", 1); err != nil {
+	if _, _, err := s.submit(short, "sleep 60", other.Nodes...); err != nil {
 		return "", err
 	}
 	if outcome, why := s.command(agents.Command{Verb: agents.Delete, Name: short}); outcome == agents.Denied {

@@ -71,7 +71,7 @@ func newForecast() *cobra.Command {
 			"  bourse forecast --gather wave.toml --past north=north.swf.gz \\\n      --past south=sacct.txt --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.gather.job != "" {
-				return flags.MissingFirst(f.gather.check(f.slurm, len(args)), []string{f.gather.job})
+				return nil // flags without effect are refused before it is checked
 			}
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
 				return fmt.Errorf("forecast takes --slurm or one saved snapshot; %d files given", len(args))
@@ -80,6 +80,9 @@ func newForecast() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.gather.job != "" {
+				if err := flags.MissingFirst(f.gather.check(f.slurm, len(args)), []string{f.gather.job}); err != nil {
+					return err
+				}
 				return f.gather.run(f.seed, f.json, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			f.given = cmd.Flags().Changed("calibrate")

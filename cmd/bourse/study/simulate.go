@@ -56,9 +56,10 @@ files are then those of the first seed, plus summaries.jsonl (one line with the
 summary of each seed) and means.json. Each seed runs on one processor; --workers
 limits how many run at once.
 
-run.json holds all that determines a run: the text of the scenario and of the files
-that it names, the seed, the version, and the sizes and SHA-256 of its traces. --again
-DIR repeats the run of a folder. A folder that holds another run is refused, unless you give --force.`,
+run.json holds all that determines a run: the text of the scenario and of the
+files that it names, the seed, the version, and the sizes and SHA-256 of its
+traces. --again DIR repeats the run of a folder. A folder that holds another
+run is refused, unless you give --force.`,
 		Example: `  bourse simulate
   bourse simulate --seed 7 --out out
   bourse simulate my.toml --runs 20

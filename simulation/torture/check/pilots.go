@@ -82,12 +82,15 @@ func (p *pilots) gathered(s *sim.Step, m *mirror, f facts.Gathered) {
 		p.of[f.State.ID] = g
 	}
 	j := m.jobs[f.Job]
-	nodes := int64(0)
-	for i := range j.Parts {
-		nodes += int64(j.Parts[i].Nodes)
+	parts, nodes := j.Parts, int64(0)
+	if j.Gather != nil && j.Gather.Queue {
+		parts = []grid.JobPart{{Nodes: j.Nodes, Length: j.Length}}
 	}
-	if j.Gather != nil && len(j.Parts) > 0 {
-		seconds := j.Gather.Waste * (int64(j.Parts[0].Length/grid.Second) * nodes) / grid.WasteUnit
+	for i := range parts {
+		nodes += int64(parts[i].Nodes)
+	}
+	if j.Gather != nil && len(parts) > 0 {
+		seconds := j.Gather.Waste * (int64(parts[0].Length/grid.Second) * nodes) / grid.WasteUnit
 		g.most = max(g.most, grid.Duration(seconds)*grid.Second)
 	}
 	there := map[grid.LegID]bool{}

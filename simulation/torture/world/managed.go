@@ -95,7 +95,7 @@ func (s *Site) managed() cluster.Backend {
 	}
 	return managed.New(managed.Config{Site: s.Config.Name, Driver: DriverID(s.Config.Name), Groups: s.Config.Groups, Nodes: s.nodeNames,
 		Reserves: s.Behind == Reserving, Prefix: Prefix, Accounts: s.accounts,
-		Pilots: s.maxPilots, Denied: []string{"holder"}, Policy: s.policy, Limits: l})
+		Pilots: s.maxPilots, Denied: []string{"holder"}, Policy: s.policy, Oracle: s.oracle, Limits: l})
 }
 
 // died ends the driver of a cluster together with the process that both are in.

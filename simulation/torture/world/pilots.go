@@ -7,12 +7,14 @@ import (
 	"github.com/bourse-grid/bourse/agents/sim"
 	"github.com/bourse-grid/bourse/cluster/managed"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/backfill"
 	"github.com/bourse-grid/bourse/simulation/manager"
 )
 
 // Pilots: in a third of the worlds, but for the first and those of time-shared nodes, two sites
 // grant no reservations. A fifth of the jobs have a part at each of them, and are gathered by
-// pilots, which wait in the queues behind others' jobs.
+// pilots, which wait in the queues behind others' jobs. In half of these worlds others go into the
+// queue of one of the two.
 
 // Piloting reports whether sites of a seed's world have their nodes by pilots.
 func Piloting(seed uint64) bool {
@@ -41,6 +43,60 @@ func (w *World) drawPilots() {
 			}
 		}
 	}
+	if queueing(w.seed) {
+		w.drawQueueJobs(at)
+	}
+}
+
+// queueing reports whether jobs of a seed's world go into the queues of these sites, in half of them.
+func queueing(seed uint64) bool {
+	return Piloting(seed) && rand.New(rand.NewPCG(seed, streamQueueJobs)).IntN(2) == 0
+}
+
+// drawQueueJobs makes a sixth of the other jobs go into the queue in which they will begin first.
+func (w *World) drawQueueJobs(at []int) {
+	r := rand.New(rand.NewPCG(w.seed, streamQueueJobs))
+	for _, i := range at {
+		w.Sites[i].oracle = func(string) managed.Oracle { return guess{} }
+	}
+	for i := range w.Brokers {
+		jobs := w.Brokers[i].Jobs
+		for k := range jobs {
+			if jobs[k].Gather != nil || r.IntN(6) > 0 {
+				continue
+			}
+			w.gatherJob(r, &jobs[k], at)
+			j := &jobs[k]
+			part := j.Parts[0]
+			j.Parts, j.Apart, j.Nodes, j.Length, j.MinPerformance = nil, false, part.Nodes, max(part.Length, grid.LeastQueued), grid.Unit
+			j.Gather = grid.GatherQueued(j.Length)
+			j.Budget = grid.Cost(j.MaxPrice, 2*j.Length+20*grid.Minute).Times(j.Nodes)
+		}
+	}
+}
+
+// guess forecasts by the work that waits and runs, and learns nothing.
+type guess struct{}
+
+func (guess) SubmittedBy(*backfill.State, *backfill.Queued, string) {}
+func (guess) Arrived(grid.Time, *backfill.Queued, string)           {}
+func (guess) Known(*backfill.Queued, string)                        {}
+func (guess) Started(int64, grid.Time)                              {}
+func (guess) Ended(int64, grid.Time)                                {}
+func (guess) Canceled(int64)                                        {}
+func (guess) Save() []byte                                          { return []byte("null") }
+func (guess) Load([]byte) error                                     { return nil }
+
+func (guess) BestEffort(s *backfill.State, _ *backfill.Queued) grid.BestEffort {
+	var work grid.Duration
+	for i := range s.Running {
+		work += max(0, s.Running[i].End.Sub(s.Now)) * grid.Duration(s.Running[i].Nodes)
+	}
+	for i := range s.Queue {
+		work += s.Queue[i].Estimate * grid.Duration(s.Queue[i].Nodes)
+	}
+	at := s.Now.Add(min(work, 30*grid.Day) / grid.Duration(max(s.Nodes, 1)))
+	return grid.BestEffort{Median: at, Lower: at, Upper: at, Level: 80}
 }
 
 // gatherJob makes a job one that is gathered.

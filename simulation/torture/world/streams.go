@@ -42,4 +42,5 @@ const (
 	streamPilots        = 55
 	streamPilotSites    = 56
 	streamPilotFaults   = 57
+	streamQueueJobs     = 58
 )

@@ -100,8 +100,9 @@ type Site struct {
 
 	Behind    Behind
 	maxPilots int
-	nodeNames [][]string      // of a site that has a manager, by group
-	policy    backfill.Policy // of its manager
+	oracle    func(group string) managed.Oracle // forecasts its manager's queue; nil: nobody does
+	nodeNames [][]string                        // of a site that has a manager, by group
+	policy    backfill.Policy                   // of its manager
 	accounts  []managed.Account
 	former    [][]managed.Account // before reloads
 }
