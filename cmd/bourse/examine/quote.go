@@ -90,14 +90,19 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	q.addPortion(cmd)
 	flags.AddFlag(cmd, &q.user, flags.AsName, "user", "", "user, for the operator's limit per user")
 	f.BoolVar(&q.more, "more-starts", false, "also offer starts at which the reservation ends just when other work starts or ends")
-	flags.AddFlag(cmd, &q.alpha, flags.Optional(flags.AsAlpha), "alpha", nil, "choose by preference, from 0 (earliest start) to 1 (lowest price)")
-	flags.AddFlag(cmd, &q.before, flags.Optional(flags.AsInstant), "cheapest-before", nil, "choose the cheapest that ends by this time")
-	flags.AddFlag(cmd, &q.within, flags.Optional(flags.AsCredits), "within", nil, "choose the earliest whose total is within this budget, in credits")
+	q.addChoice(cmd)
 	f.BoolVar(&q.pareto, "pareto", false, "show only offers that no other offer beats in both start and price")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	flags.AddFlag(cmd, &q.context, flags.AsContext, "context", "", "for a batch: context file of the federation")
-	cmd.MarkFlagsMutuallyExclusive("alpha", "cheapest-before", "within")
 	return cmd
+}
+
+// addChoice adds the flags by which one of the offers is chosen.
+func (q *quote) addChoice(cmd *cobra.Command) {
+	flags.AddFlag(cmd, &q.alpha, flags.Optional(flags.AsAlpha), "alpha", nil, "choose by preference, from 0 (earliest start) to 1 (lowest price)")
+	flags.AddFlag(cmd, &q.before, flags.Optional(flags.AsInstant), "cheapest-before", nil, "choose the cheapest that ends by this time")
+	flags.AddFlag(cmd, &q.within, flags.Optional(flags.AsCredits), "within", nil, "choose the earliest whose total is within this budget, in credits")
+	cmd.MarkFlagsMutuallyExclusive("alpha", "cheapest-before", "within")
 }
 
 // quote holds the flags.
