@@ -85,6 +85,9 @@ func portionKeys(p *grid.Portion) keys.List {
 	}
 }
 
+// ParseSize reads a size as the keys of memory and disk take it, in bytes.
+func ParseSize(text string) (int64, error) { return keys.ParseSize(text) }
+
 // groups lists the key of a site's [[group]] tables, and the rule that there is at least
 // one.
 func groups(to *[]grid.Group, site *string) keys.List {

@@ -52,7 +52,8 @@ type quoteAnswer struct {
 			By    float64
 			Nodes int
 		}
-		Reason string
+		GPUHour *float64
+		Reason  string
 	}
 	Chosen *struct{ Start float64 }
 }
@@ -102,6 +103,67 @@ func TestQuote_FigureOne(t *testing.T) {
 			if by[i] > 0 && (len(o.Delayed) != 1 || o.Delayed[0].Job != "D" || o.Delayed[0].By != by[i]) {
 				t.Errorf("%s: start %v delays %v", policy, start, o.Delayed)
 			}
+		}
+	}
+}
+
+// A part of a node costs its slices, of the largest share of any resource, and delays what a whole
+// node would.
+func TestQuote_OfAPartOfEachNode(t *testing.T) {
+	t.Parallel()
+	const site = `name = "s"
+now = 0
+policy = "easy"
+[[group]]
+name = "bare"
+nodes = 9
+price = 1.0
+[[group]]
+name = "main"
+nodes = 2
+price = 8.0
+slices = 8
+cores = 64
+gpus = 8
+[[queue]]
+name = "q"
+delay_cost = 1
+[[queued]]
+job = "C"
+queue = "q"
+group = "main"
+nodes = 1
+estimate = "1h"
+`
+	for _, c := range []struct {
+		flags         string
+		cost, gpuHour float64
+	}{
+		{"--duration 4h --gpus-per-node 4", 16, 1},
+		{"--duration 2h --gpus-per-node 1 --cores-per-node 20", 6, 3},
+		{"--duration 1h --gpus-per-node 8", 8, 1},
+		{"--duration 1h --cores-per-node 8", 1, 0},
+	} {
+		a, exit := quoteOf(t, site, append(strings.Fields(c.flags), "--nodes", "1", "--start", "3600")...)
+		if exit != 0 || len(a.Offers) != 1 {
+			t.Fatalf("%s: exit %d, %+v", c.flags, exit, a)
+		}
+		o := a.Offers[0]
+		if !o.Feasible || o.Base != c.cost || (o.GPUHour == nil) != (c.gpuHour == 0) || o.GPUHour != nil && *o.GPUHour != c.gpuHour {
+			t.Errorf("%s: %+v, want %v credits, %v for an hour of a GPU", c.flags, o, c.cost, c.gpuHour)
+		}
+	}
+	whole, _ := quoteOf(t, site, "--nodes", "2", "--duration", "1h", "--start", "0", "--group", "main")
+	part, _ := quoteOf(t, site, "--nodes", "2", "--duration", "1h", "--start", "0", "--gpus-per-node", "1")
+	if w, p := whole.Offers[0], part.Offers[0]; *w.Additive != 3600 || *p.Additive != *w.Additive || w.Base != 16 || p.Base != 2 {
+		t.Errorf("two whole nodes %+v, two with a GPU of each %+v", w, p)
+	}
+	if a, exit := quoteOf(t, site, "--nodes", "1", "--duration", "1h", "--gpus-per-node", "9"); exit != 0 || a.Offers[0].Feasible || !strings.Contains(a.Offers[0].Reason, "gpus") {
+		t.Errorf("nine GPUs of eight: exit %d, %+v", exit, a)
+	}
+	for _, bad := range []string{"--gpus-per-node 0", "--cores-per-node 40000", "--memory-per-node 3x", "--memory-per-node 0"} {
+		if _, exit := quoteOf(t, site, append(strings.Fields(bad), "--nodes", "1", "--duration", "1h")...); exit != 2 {
+			t.Errorf("%s: exit %d, want 2", bad, exit)
 		}
 	}
 }

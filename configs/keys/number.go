@@ -69,6 +69,9 @@ func (t *Table) size(key string) int64 {
 	return n
 }
 
+// ParseSize reads a number of bytes or a size such as "64GiB".
+func ParseSize(text string) (int64, error) { return parseSize(text) }
+
 func parseSize(v any) (int64, error) {
 	switch v := v.(type) {
 	case int64:

@@ -42,6 +42,10 @@ is not feasible, quote names the running job, the reservation or the operator's
 limit that is in the way. If prices change over time, base follows them, and the
 starts at which they change are among the offers.
 
+Where the site divides its nodes, a reservation may be of a part of each node, by
+--gpus-per-node and the like. It pays for its slices and, as nobody has opened a node
+for it in a snapshot, delays what whole nodes would.
+
 Times are seconds by the snapshot's own clock, or spans since its zero (2h).
 
 With --slurm the snapshot is taken of a live cluster; you can also give one that
@@ -83,22 +87,29 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	flags.AddFlag(cmd, &q.price, flags.AsPrice, "price", grid.Price(grid.Credit), "credits per node-hour of a live cluster's nodes")
 	flags.AddFlag(cmd, &q.policy, flags.Optional(flags.AsReplayed), "policy", nil, names.Or(flags.ReplayedPolicies())+" (default: the site's; live: slurm, if the snapshot has its rules, else "+livePolicy().String()+")")
 	flags.AddFlag(cmd, &q.group, flags.AsName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
+	q.addPortion(cmd)
 	flags.AddFlag(cmd, &q.user, flags.AsName, "user", "", "user, for the operator's limit per user")
 	f.BoolVar(&q.more, "more-starts", false, "also offer starts at which the reservation ends just when other work starts or ends")
-	flags.AddFlag(cmd, &q.alpha, flags.Optional(flags.AsAlpha), "alpha", nil, "choose by preference, from 0 (earliest start) to 1 (lowest price)")
-	flags.AddFlag(cmd, &q.before, flags.Optional(flags.AsInstant), "cheapest-before", nil, "choose the cheapest that ends by this time")
-	flags.AddFlag(cmd, &q.within, flags.Optional(flags.AsCredits), "within", nil, "choose the earliest whose total is within this budget, in credits")
+	q.addChoice(cmd)
 	f.BoolVar(&q.pareto, "pareto", false, "show only offers that no other offer beats in both start and price")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	flags.AddFlag(cmd, &q.context, flags.AsContext, "context", "", "for a batch: context file of the federation")
-	cmd.MarkFlagsMutuallyExclusive("alpha", "cheapest-before", "within")
 	return cmd
+}
+
+// addChoice adds the flags by which one of the offers is chosen.
+func (q *quote) addChoice(cmd *cobra.Command) {
+	flags.AddFlag(cmd, &q.alpha, flags.Optional(flags.AsAlpha), "alpha", nil, "choose by preference, from 0 (earliest start) to 1 (lowest price)")
+	flags.AddFlag(cmd, &q.before, flags.Optional(flags.AsInstant), "cheapest-before", nil, "choose the cheapest that ends by this time")
+	flags.AddFlag(cmd, &q.within, flags.Optional(flags.AsCredits), "within", nil, "choose the earliest whose total is within this budget, in credits")
+	cmd.MarkFlagsMutuallyExclusive("alpha", "cheapest-before", "within")
 }
 
 // quote holds the flags.
 type quote struct {
 	live               lookFlags
 	nodes              int
+	portion            grid.Portion // of each node
 	duration           grid.Duration
 	start, before      *flags.Instant
 	policy             *flags.Replayed
@@ -147,6 +158,7 @@ type quoteOffer struct {
 	Base            grid.Credits   `json:"base"`
 	Additive        *grid.Duration `json:"additive"` // node-seconds; null if not feasible
 	AdditiveCredits *grid.Credits  `json:"additiveCredits"`
+	GPUHour         *grid.Credits  `json:"gpuHour,omitempty"` // base and additive part, for one GPU
 	Delayed         []quoteDelay   `json:"delayed"`
 	Reason          string         `json:"reason"`
 }
@@ -161,6 +173,9 @@ type quoteDelay struct {
 func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if q.nodes < 1 || q.nodes > input.MaxNodes {
 		return fmt.Errorf("--nodes %d: must be 1 to %d", q.nodes, input.MaxNodes)
+	}
+	if err := q.checkPortion(); err != nil {
+		return err
 	}
 	d := q.duration
 	of, err := q.of(ctx, args, in)
@@ -279,7 +294,7 @@ func (q *quote) describe(o pricing.Offer, reason string, book pricer, of *quoted
 		return x
 	}
 	credits := grid.Cost(g.Price, o.Additive)
-	x.Additive, x.AdditiveCredits = &o.Additive, &credits
+	x.Additive, x.AdditiveCredits, x.GPUHour = &o.Additive, &credits, q.gpuHour(x.Base.Plus(credits), d)
 	for _, w := range book.Delays(nil, o.Start, q.nodes, d) {
 		x.Delayed = append(x.Delayed, quoteDelay{Job: of.queued(w.Job), By: w.By, Nodes: w.Nodes})
 	}
@@ -311,7 +326,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 		base = fmt.Sprintf("base by the hour, %v credits now", q.base(g, now, d))
 	}
 	head := fmt.Sprintf("%s for %s on %s/%s at %s, policy %v, %s",
-		grid.Count(q.nodes, "node"), d.Words(), of.site, g.Name, of.clock(now), of.policy(), base)
+		grid.Count(q.nodes, "node")+q.ofEach(g), d.Words(), of.site, g.Name, of.clock(now), of.policy(), base)
 	_ = display.Folded(out, head)
 	fmt.Fprintln(out)
 	fmt.Fprintln(out, quoteTable(list, taken, of.clock).Render())
@@ -322,7 +337,7 @@ func (q *quote) print(out io.Writer, list []quoteOffer, taken *quoteOffer, of *q
 		fmt.Fprintf(out, "\n%s\n", text.WrapSoft(n, display.TableWidth-5))
 	}
 	if taken != nil {
-		fmt.Fprintf(out, "\n* chosen: start %v at %v credits\n", of.clock(taken.Start), taken.Base.Plus(*taken.AdditiveCredits))
+		fmt.Fprintf(out, "\n* chosen: start %v at %v credits%s\n", of.clock(taken.Start), taken.Base.Plus(*taken.AdditiveCredits), taken.byGPU())
 	}
 	return nil
 }

@@ -40,14 +40,6 @@ func (q *quote) changes(list []pricing.Offer, book pricer, s *backfill.State, g 
 	return slices.CompactFunc(list, func(x, y pricing.Offer) bool { return x.Start == y.Start })
 }
 
-// base is the base price of a start.
-func (q *quote) base(g *grid.Group, start grid.Time, d grid.Duration) grid.Credits {
-	if g.Curve == nil {
-		return pricing.Base(g.Price, q.nodes, d)
-	}
-	return g.Cost(start, start.Add(d)).Times(q.nodes)
-}
-
 // whole replaces the additive part of each offer by its whole price, in node-milliseconds
 // at the plain price, so that offers can be compared.
 func (q *quote) whole(offers []pricing.Offer, g *grid.Group, d grid.Duration) []pricing.Offer {
@@ -57,7 +49,9 @@ func (q *quote) whole(offers []pricing.Offer, g *grid.Group, d grid.Duration) []
 	list := slices.Clone(offers)
 	for i := range list {
 		if o := &list[i]; o.Feasible {
-			weighed := grid.CostOver(grid.Price(grid.Hour), g.Curve, o.Start, o.Start.Add(d)).Times(q.nodes)
+			hourly := *g
+			hourly.Price = grid.Price(grid.Hour)
+			weighed := q.base(&hourly, o.Start, d)
 			o.Additive = grid.Duration(grid.Credits(o.Additive).Plus(weighed))
 		}
 	}
@@ -68,7 +62,7 @@ func (q *quote) whole(offers []pricing.Offer, g *grid.Group, d grid.Duration) []
 // -1 if there is none.
 func (q *quote) earliestWithin(offers []pricing.Offer, g *grid.Group, d grid.Duration, budget grid.Credits) int {
 	if g.Curve == nil {
-		return choice.EarliestWithin(offers, g.Price, pricing.Base(g.Price, q.nodes, d), budget)
+		return choice.EarliestWithin(offers, g.Price, q.base(g, 0, d), budget)
 	}
 	best := -1
 	for i := range offers {

@@ -85,7 +85,7 @@ func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
 		return nil, err
 	}
 	return &quoted{
-		site: snap.Name, group: snap.Groups[group], state: groupState(snap, group), limits: snap.Limits.Reservations(),
+		barred: q.lacks(&snap.Groups[group]), site: snap.Name, group: snap.Groups[group], state: groupState(snap, group), limits: snap.Limits.Reservations(),
 		running:  func(id int64) string { return snap.Running[id].Job },
 		queued:   func(id int64) string { return snap.Queued[id].Job },
 		reserved: func(r *backfill.Reserved) string { return snap.Reserved[r.ID].Job },
@@ -97,6 +97,9 @@ func (q *quote) ofSite(snap *configs.Snapshot) (*quoted, error) {
 func (q *quote) ofLook(look *grid.Look) (*quoted, error) {
 	if q.given("user") {
 		return nil, errors.New("--user applies to a site operator's limits; the snapshot of a cluster has none")
+	}
+	if !q.portion.Whole() {
+		return nil, errors.New("the snapshot of a cluster does not say how a site divides its nodes; quote a part of a node from a site's own snapshot")
 	}
 	policy := livePolicy()
 	if q.policy != nil && !q.policy.Slurm {
@@ -149,7 +152,7 @@ func (of *quoted) policy() string {
 // first.
 func (q *quote) findGroup(s *configs.Snapshot) (int, error) {
 	if q.group == "" {
-		return max(0, slices.IndexFunc(s.Groups, func(g grid.Group) bool { return g.Nodes >= q.nodes })), nil
+		return max(0, slices.IndexFunc(s.Groups, func(g grid.Group) bool { return g.Nodes >= q.nodes && q.lacks(&g) == "" })), nil
 	}
 	names := make([]string, len(s.Groups))
 	for i, g := range s.Groups {

@@ -71,6 +71,7 @@ var (
 	AsStamp       = Kind[string]{"time", anyText, OfferNothing}
 	AsEndpoint    = Kind[string]{"address", anyText, OfferNothing}
 	AsURL         = Kind[string]{"URL", anyText, OfferNothing}
+	AsBytes       = Kind[int64]{"size", configs.ParseSize, OfferNothing}
 	AsSizeOf      = Kind[string]{"size", anyText, OfferNothing}
 	AsKeyOf       = Kind[string]{"key", anyText, nil}
 	AsUser        = Kind[string]{"user", anyText, Offer(userNames)}
