@@ -24,6 +24,10 @@ var damage = map[string]func(*testing.T) bool{
 	"pilot-sold-twice":       func(t *testing.T) bool { return !asked(t, 0, 10*grid.Minute) },
 	"pilot-too-many":         tooMany,
 	"pilot-work-charged":     func(t *testing.T) bool { return disagree(placed(t)) },
+
+	"queue-asked-once":        func(t *testing.T) bool { return !fallen(t, "site:north", "cluster:south") },
+	"queue-awaits-the-silent": func(t *testing.T) bool { return !fallen(t, "site:north") },
+	"queue-the-latest":        func(t *testing.T) bool { return !choosing(t).begins("train", 25*grid.Minute) },
 }
 
 // Without a planted bug no damage shows.

@@ -72,3 +72,48 @@ func TestQueue_SaysWhyItWaits(t *testing.T) {
 	x.run(time30)
 	x.check(1)
 }
+
+// choosing is a world with a job that begins at south before it would at north.
+func choosing(t *testing.T) *world {
+	x := newWorld(t, map[string][]grid.LocalJob{"north": queued(50*grid.Minute, grid.Hour, 1), "south": queued(15*grid.Minute, grid.Hour, 1)})
+	x.run(2 * grid.Minute)
+	x.queue("train")
+	return x
+}
+
+// begins reports whether a job does within a time.
+func (x *world) begins(name string, within grid.Duration) bool {
+	for end := x.w.Now().Add(within); x.w.Now() < end; x.run(grid.Second) {
+		if x.job(name).State == grid.JobRunning {
+			return true
+		}
+	}
+	return false
+}
+
+// fallen reports whether a job for a queue begins that is submitted when agents have just fallen;
+// the last of them comes back after two minutes.
+func fallen(t *testing.T, ids ...agents.ID) bool {
+	x := newWorld(t, nil)
+	x.run(grid.Minute)
+	for _, id := range ids {
+		x.hosts[id].down = true
+	}
+	x.queue("train")
+	if x.run(2 * grid.Minute); len(ids) > 1 {
+		x.kill(ids[len(ids)-1], grid.Second)
+	}
+	return x.begins("train", 5*grid.Minute) || x.job("train").State.Ended()
+}
+
+// A site that has fallen keeps no job out of another's queue, and while there is none the job is
+// asked for again.
+func TestQueue_ASiteHasFallen(t *testing.T) {
+	t.Parallel()
+	if !fallen(t, "site:north") {
+		t.Error("it waits for a site that is silent")
+	}
+	if !fallen(t, "site:north", "cluster:south") {
+		t.Error("it waits where a site is back")
+	}
+}

@@ -71,6 +71,7 @@ type studying struct {
 	quick    bool
 	blocks   evidence.Blocks // how workloads are resampled
 	traces   []string
+	known    bool   // refuse a trace that is none of those that the study takes
 	folder   string // of the presets' traces
 	costart  costartFlags
 	done     func(done, total int) // shows progress; calls never overlap
@@ -115,7 +116,7 @@ NAME.json, NAME.csv, NAME-values.csv (the values behind each row) and NAME.html.
 		},
 	}
 	own := cmd.Flags()
-	flags.AddList(cmd, &f.traces, flags.AsFile, "trace", "a trace that the study uses; repeat for the next one")
+	flags.AddList(cmd, &f.traces, flags.AsFile, "trace", "a trace that the study uses, if it takes several also as NAME=FILE, such as CTC=log.swf; repeat for the next one")
 	flags.AddFlag(cmd, &f.folder, flags.AsFolder, "traces", "", "folder of the presets' traces, for study planning")
 	flags.AddFlag(cmd, &f.runs, flags.AsNumber, "runs", 0, "seeds for each setting (default: the study's own)")
 	flags.AddFlag(cmd, &f.seed, flags.AsSeed, "seed", 1, "the first seed")

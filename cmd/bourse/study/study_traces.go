@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/bourse-grid/bourse/workload"
 )
@@ -24,31 +23,31 @@ type archivedLog struct {
 // logs reads the given traces as those that a study takes, in its order, and says which
 // rows are left out.
 func (s *studying) logs(takes []archived) ([]archivedLog, error) {
-	if len(s.traces) > len(takes) {
-		var names []string
-		for _, a := range takes {
-			names = append(names, a.archive)
-		}
-		return nil, fmt.Errorf("--trace %s: the study takes %d traces, %s; %d given", s.traces[len(takes)], len(takes), strings.Join(names, ", "), len(s.traces))
+	files, err := s.placed(takes)
+	if err != nil {
+		return nil, err
 	}
 	var list []archivedLog
 	for i, a := range takes {
-		if i >= len(s.traces) {
+		if files[i].path == "" {
 			s.say("no --trace for %s given: its rows are left out", a.archive)
 			continue
 		}
-		trace, err := s.open(s.traces[i], a.skip)
+		trace, err := s.open(files[i].path, a.skip)
 		if err != nil {
 			return nil, err
 		}
 		if trace, err = onePartition(trace, a.partition); err != nil {
 			return nil, err
 		}
-		without := ""
+		more := ""
 		if a.skip > 0 {
-			without = fmt.Sprintf(", without its first %d records", a.skip)
+			more = fmt.Sprintf(", without its first %d records", a.skip)
 		}
-		s.say("%s: read as %s on %d processors%s", s.traces[i], a.archive, a.nodes, without)
+		if files[i].of != "" && files[i].of != a.archive {
+			more += "; it seems to be the log of " + files[i].of
+		}
+		s.say("%s: read as %s on %d processors%s", files[i].path, a.archive, a.nodes, more)
 		list = append(list, archivedLog{a, trace})
 	}
 	return list, nil
