@@ -19,15 +19,18 @@ import (
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// Planned asks Slurm when it would start a job of that many nodes, with a limit in whole
-// minutes, if this user submitted it now. It uses sbatch --test-only, which submits
+// Planned asks Slurm when it would start a job of that many nodes, or of a part of each, with a
+// limit in whole minutes, if this user submitted it now. It uses sbatch --test-only, which submits
 // nothing. With partition "" Slurm chooses. If Slurm refuses such a job, the error is a
 // *Failed with its words.
-func Planned(ctx context.Context, c Commands, partition string, nodes int, limit grid.Duration) (grid.Time, error) {
+func Planned(ctx context.Context, c Commands, partition string, nodes int, each *grid.Portion, limit grid.Duration) (grid.Time, error) {
 	minutes := max(1, int64((limit+grid.Minute-1)/grid.Minute))
 	args := []string{"--test-only", "--nodes=" + strconv.Itoa(nodes), "--time=" + strconv.FormatInt(minutes, 10), "--wrap=true"}
 	if partition != "" {
 		args = append(args, "--partition="+partition)
+	}
+	if !each.Whole() {
+		args = append(args, takes(grid.LegPart{Slices: 1, Cores: int16(each.Cores), GPUs: int16(each.GPUs), Memory: each.Memory})...)
 	}
 	text, err := c.complain(ctx, "sbatch", args...)
 	if err != nil {

@@ -29,8 +29,19 @@ func TestPlanned_ReadsWhatSbatchAnswers(t *testing.T) {
 	c := fakeCommand(t, "sbatch", `
 [ "$*" = "--test-only --nodes=2 --time=61 --wrap=true --partition=batch" ] || { echo "sbatch: error: asked $*" >&2; exit 1; }
 echo "sbatch: Job 12 to start at 1795364741 using 4 processors on nodes site1n[1-2] in partition batch" >&2`)
-	at, err := Planned(context.Background(), c, "batch", 2, grid.Hour+1)
+	at, err := Planned(context.Background(), c, "batch", 2, &grid.Portion{}, grid.Hour+1)
 	if err != nil || at != 1_795_364_741_000 {
+		t.Errorf("planned at %v, %v", at, err)
+	}
+}
+
+// Of a part of each node Slurm is asked as our own work of parts asks.
+func TestPlanned_OfAPartOfEachNode(t *testing.T) {
+	t.Parallel()
+	c := fakeCommand(t, "sbatch", `
+[ "$*" = "--test-only --nodes=2 --time=60 --wrap=true --ntasks-per-node=1 --cpus-per-task=1 --mem=65536M --gres=gpu:2" ] || { echo "sbatch: error: asked $*" >&2; exit 1; }
+echo "sbatch: Job 12 to start at 1795364741 using 4 processors on nodes site1n[1-2] in partition batch" >&2`)
+	if at, err := Planned(context.Background(), c, "", 2, &grid.Portion{GPUs: 2, Memory: 64 << 30}, grid.Hour); err != nil || at != 1_795_364_741_000 {
 		t.Errorf("planned at %v, %v", at, err)
 	}
 }
@@ -38,15 +49,15 @@ echo "sbatch: Job 12 to start at 1795364741 using 4 processors on nodes site1n[1
 func TestPlanned_SaysWhySlurmRefuses(t *testing.T) {
 	t.Parallel()
 	c := fakeCommand(t, "sbatch", `echo "allocation failure: Requested node configuration is not available" >&2; exit 1`)
-	_, err := Planned(context.Background(), c, "", 9, grid.Hour)
+	_, err := Planned(context.Background(), c, "", 9, &grid.Portion{}, grid.Hour)
 	var refused *Failed
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "Requested node configuration is not available") {
 		t.Errorf("refused by %v", err)
 	}
-	if _, err = Planned(context.Background(), fakeCommand(t, "sbatch", "echo later >&2"), "", 1, 1); err == nil || !strings.Contains(err.Error(), `no start in "later`) {
+	if _, err = Planned(context.Background(), fakeCommand(t, "sbatch", "echo later >&2"), "", 1, &grid.Portion{}, 1); err == nil || !strings.Contains(err.Error(), `no start in "later`) {
 		t.Errorf("an answer without a start gives %v", err)
 	}
-	if _, err = Planned(context.Background(), Commands{Folder: t.TempDir()}, "", 1, 1); !errors.As(err, &refused) || !refused.Missing {
+	if _, err = Planned(context.Background(), Commands{Folder: t.TempDir()}, "", 1, &grid.Portion{}, 1); !errors.As(err, &refused) || !refused.Missing {
 		t.Errorf("without sbatch: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ var effects = []effect{
 	{command: "quote", flags: []string{"conf"}, needs: []string{"slurm"}},
 	{command: "forecast", flags: []string{"conf", "days"}, needs: []string{"slurm"}},
 	{command: "forecast", flags: []string{"past", "at"}, needs: []string{"gather"}},
-	{command: "forecast", flags: []string{"nodes", "duration", "partition", "group", "policy", "priority", "history", "draws", "level", "calibrate", "report"}, beside: []string{"gather"}, why: "on --gather, which goes by its job file and --past"},
+	{command: "forecast", flags: []string{"nodes", "duration", "partition", "group", "policy", "priority", "history", "draws", "level", "calibrate", "report", "gpus-per-node", "cores-per-node", "memory-per-node"}, beside: []string{"gather"}, why: "on --gather, which goes by its job file and --past"},
 	{command: "convert", flags: []string{"size"}, idle: func(args []string) bool {
 		return len(args) < 2 || !strings.HasSuffix(strings.ToLower(args[1]), ".toml")
 	}, why: "unless OUT is a scenario, a name that ends in .toml"},

@@ -85,6 +85,9 @@ func newForecast() *cobra.Command {
 				}
 				return f.gather.run(f.seed, f.json, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
+			if err := checkPortion(&f.each, cmd.Flags().Changed); err != nil {
+				return err
+			}
 			f.given = cmd.Flags().Changed("calibrate")
 			return f.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -94,6 +97,7 @@ func newForecast() *cobra.Command {
 	flags.AddFlag(cmd, &f.nodes, flags.AsNumber, "nodes", 0, "nodes of the job")
 	flags.AddFlag(cmd, &f.duration, flags.AsSpan, "duration", 0, "its limit: 90, 90s, 30m, 2h, 1d")
 	flags.AddFlag(cmd, &f.group, flags.AsName, "group", "", "one group of the partition's nodes (default: any)")
+	addPortion(cmd, &f.each, "counting only nodes that have so many (default: whole nodes)")
 	flags.AddFlag(cmd, &f.policy, flags.Optional(flags.AsReplayed), "policy", nil, "how the queue is served: "+names.Or(flags.ReplayedPolicies())+
 		" (default: slurm, the cluster's own rules, if the snapshot has them; else "+livePolicy().String()+")")
 	flags.AddFlag(cmd, &f.priority, flags.AsPriority, "priority", "last", "its place in the queue: last, first, or a priority as Slurm counts it")
@@ -155,6 +159,7 @@ type forecastAnswer struct {
 	Partition string           `json:"partition"`
 	Group     string           `json:"group"`
 	Nodes     int              `json:"nodes"`
+	Each      *grid.Portion    `json:"each,omitempty"` // of each node; null: whole nodes
 	Duration  grid.Duration    `json:"duration"`
 	Policy    string           `json:"policy"`
 	Waiting   int              `json:"waiting"` // jobs in the queue
@@ -286,7 +291,12 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 		panic(err) // read has checked it
 	}
 	j := forecast.Job{Nodes: f.nodes, Limit: d, Place: place}
+	var each *grid.Portion
+	if !f.each.Whole() {
+		each = &f.each
+	}
 	a := &forecastAnswer{
+		Each: each,
 		At: q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy.String(),
 		Waiting: len(waiting), Before: place, Later: q.later(), Held: q.held, Why: q.waits,
 	}
@@ -324,7 +334,7 @@ func foreseen(t grid.Time) grid.Time {
 
 // ask gets Slurm's own forecast.
 func (f *forecasting) ask(ctx context.Context, partition string, d grid.Duration) *managerForecast {
-	at, err := slurm.Planned(ctx, f.commands(), partition, f.nodes, d)
+	at, err := slurm.Planned(ctx, f.commands(), partition, f.nodes, &f.each, d)
 	var refused *slurm.Failed
 	switch {
 	case errors.As(err, &refused):
@@ -352,8 +362,12 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 	if f.json {
 		return flags.WriteJSON(out, a)
 	}
-	fmt.Fprintf(out, "%s for %s in %s of %s at %s, policy %v\n%d of %s up, %s, %s before it\n\n",
-		grid.Count(a.Nodes, "node"), a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
+	of := ""
+	if !f.each.Whole() {
+		of = fmt.Sprintf(" with %s on each", wordsOf(&f.each))
+	}
+	fmt.Fprintf(out, "%s%s for %s in %s of %s at %s, policy %v\n%d of %s up, %s, %s before it\n\n",
+		grid.Count(a.Nodes, "node"), of, a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
 		q.up, grid.Count(q.group.Nodes, "node"), grid.Count(a.Waiting, "job waits", "jobs wait"), grid.Count(a.Before, "of them", "of them"))
 	if lines := a.Forecast.lines(a.At); len(lines) > 0 {
 		fmt.Fprintf(out, "%s\n\n", strings.Join(lines, "\n"))
@@ -379,6 +393,9 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 		return err
 	}
 	notes := q.notes()
+	if of != "" {
+		notes = append(notes, "A node counts as taken while anything runs there: that a part of it is free is not foreseen.")
+	}
 	if a.Queue != nil {
 		if err := printQueue(out, a.Queue); err != nil {
 			return err

@@ -43,7 +43,7 @@ func (l *lookFlags) rules(ctx context.Context, look *grid.Look) {
 // snapshot has the rules.
 func (f *forecasting) chooseRules(q *liveQueue, messages io.Writer) (err error) {
 	asked := f.policy != nil && f.policy.Slurm
-	if !asked && (f.policy != nil || q.look.Rules == nil || f.group != "") {
+	if !asked && (f.policy != nil || q.look.Rules == nil || f.group != "" || !f.each.Whole()) {
 		return nil
 	}
 	if q.twin, err = f.bySlurm(q); err == nil && !asked {
@@ -82,6 +82,9 @@ func tooMany(q *slurmdump.Queue) error {
 // bySlurm makes the twin's queue with the job in it. Only a whole partition has one: the twin does not
 // tell kinds of nodes apart.
 func (f *forecasting) bySlurm(q *liveQueue) (*twinQueue, error) {
+	if !f.each.Whole() {
+		return nil, fmt.Errorf("a part of each node does not go with Slurm's own rules here, which count whole nodes of a partition; leave --gpus-per-node and the like out, or give another --policy, such as %v", livePolicy())
+	}
 	if f.group != "" {
 		return nil, fmt.Errorf("--group does not go with Slurm's own rules, which know partitions; leave it out, or give another --policy, such as %v", livePolicy())
 	}

@@ -23,7 +23,8 @@ import (
 type lookFlags struct {
 	slurm                  bool
 	conf, partition, group string
-	folder                 string // folder of Slurm's commands; "": on the PATH
+	folder                 string       // folder of Slurm's commands; "": on the PATH
+	each                   grid.Portion // only nodes that have so much
 }
 
 // addSource adds the flags that say which cluster to look at.
@@ -105,6 +106,12 @@ func (l *lookFlags) queue(look *grid.Look, policy backfill.Policy) (*liveQueue, 
 		groups, nodes = []grid.Group{{Name: q.partition, Nodes: len(all), Performance: grid.Unit}}, [][]string{all}
 	} else if k = slices.IndexFunc(groups, func(g grid.Group) bool { return g.Name == l.group }); k < 0 {
 		return nil, fmt.Errorf("--group %s: no such group of nodes in the partition; it has %s", l.group, kindsOf(groups))
+	}
+	if !l.each.Whole() {
+		if groups, nodes, err = having(look, &l.each, groups[k], nodes[k]); err != nil {
+			return nil, failure.Of(err)
+		}
+		k = 0
 	}
 	q.group = groups[k]
 	up := make(map[string]bool)

@@ -87,7 +87,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	flags.AddFlag(cmd, &q.price, flags.AsPrice, "price", grid.Price(grid.Credit), "credits per node-hour of a live cluster's nodes")
 	flags.AddFlag(cmd, &q.policy, flags.Optional(flags.AsReplayed), "policy", nil, names.Or(flags.ReplayedPolicies())+" (default: the site's; live: slurm, if the snapshot has its rules, else "+livePolicy().String()+")")
 	flags.AddFlag(cmd, &q.group, flags.AsName, "group", "", "group of nodes (default: the first that is large enough); live: a group of the partition's nodes (default: any)")
-	q.addPortion(cmd)
+	addPortion(cmd, &q.portion, "where the site divides nodes (default: whole nodes)")
 	flags.AddFlag(cmd, &q.user, flags.AsName, "user", "", "user, for the operator's limit per user")
 	f.BoolVar(&q.more, "more-starts", false, "also offer starts at which the reservation ends just when other work starts or ends")
 	q.addChoice(cmd)
@@ -174,7 +174,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 	if q.nodes < 1 || q.nodes > input.MaxNodes {
 		return fmt.Errorf("--nodes %d: must be 1 to %d", q.nodes, input.MaxNodes)
 	}
-	if err := q.checkPortion(); err != nil {
+	if err := checkPortion(&q.portion, q.given); err != nil {
 		return err
 	}
 	d := q.duration

@@ -2,40 +2,13 @@ package examine
 
 import (
 	"fmt"
-	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/pricing"
 )
 
 // A quote may be of a part of each node. A snapshot shows no nodes that others have opened, so the
 // reservation opens its own: it delays what whole nodes would, and pays for its slices.
-
-// addPortion adds the flags of what is reserved of each node.
-func (q *quote) addPortion(cmd *cobra.Command) {
-	flags.AddFlag(cmd, &q.portion.GPUs, flags.AsNumber, "gpus-per-node", 0, "GPUs that it takes of each node, where the site divides nodes (default: whole nodes)")
-	flags.AddFlag(cmd, &q.portion.Cores, flags.AsNumber, "cores-per-node", 0, "cores that it takes of each node")
-	flags.AddFlag(cmd, &q.portion.Memory, flags.AsBytes, "memory-per-node", 0, "memory that it takes of each node, such as 64GiB")
-}
-
-// ofNodes are those flags.
-var ofNodes = []string{"gpus-per-node", "cores-per-node", "memory-per-node"}
-
-// checkPortion refuses a portion that nobody could have.
-func (q *quote) checkPortion() error {
-	for i, n := range [...]int{q.portion.GPUs, q.portion.Cores} {
-		if q.given(ofNodes[i]) && (n < 1 || n > grid.MaxPortion) {
-			return fmt.Errorf("--%s %d: must be 1 to %d", ofNodes[i], n, grid.MaxPortion)
-		}
-	}
-	if q.given(ofNodes[2]) && q.portion.Memory < 1 {
-		return fmt.Errorf("--%s: must be above 0", ofNodes[2])
-	}
-	return nil
-}
 
 // lacks says why nodes of a group cannot serve the portion; "" if they can.
 func (q *quote) lacks(g *grid.Group) string {
@@ -62,17 +35,7 @@ func (q *quote) ofEach(g *grid.Group) string {
 	if u == 0 || u == g.Divided() {
 		return ""
 	}
-	var list []string
-	if q.portion.GPUs > 0 {
-		list = append(list, grid.Count(q.portion.GPUs, "GPU"))
-	}
-	if q.portion.Cores > 0 {
-		list = append(list, grid.Count(q.portion.Cores, "core"))
-	}
-	if q.portion.Memory > 0 {
-		list = append(list, fmt.Sprintf("%.4g GiB", float64(q.portion.Memory)/(1<<30)))
-	}
-	return fmt.Sprintf(" (%s of each, %d of its %d slices)", strings.Join(list, ", "), u, g.Divided())
+	return fmt.Sprintf(" (%s of each, %d of its %d slices)", wordsOf(&q.portion), u, g.Divided())
 }
 
 // gpuHour is what an hour of one of the reserved GPUs costs at an offer; nil where none are asked for.
