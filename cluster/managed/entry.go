@@ -15,20 +15,21 @@ import (
 // entry is one of our names: what should have it in the manager, and what was last seen to
 // have it. It belongs to a leg, or to something that is only to be deleted.
 type entry struct {
-	name    string
-	leg     grid.LegID
-	what    grid.Leg
-	nodes   []string
-	on      []int32  // of slices: the numbers under which its nodes are open
-	account string   // "": no work runs there
-	options []string // of its submission
-	user    string   // of the VO
-	job     string
-	want    want
-	until   grid.Time      // of a placing one: when it is refused, even if it is not asked for again
-	work    *grid.Handover // of a due one and later
-	in      string         // the pilot whose nodes it has; "": none
-	pilot   *pilot         // of a claimed one, and of one that leaves; nil: it is of a leg
+	name     string
+	leg      grid.LegID
+	what     grid.Leg
+	nodes    []string
+	on       []int32  // of slices: the numbers under which its nodes are open
+	account  string   // "": no work runs there
+	options  []string // of its submission
+	user     string   // of the VO
+	job      string
+	want     want
+	until    grid.Time      // of a placing one: when it is refused, even if it is not asked for again
+	work     *grid.Handover // of a due one and later
+	in       string         // the pilot whose nodes it has; "": none
+	pilot    *pilot         // of a claimed one, and of one that leaves; nil: it is of a leg
+	granting grid.Duration  // what the Grant under way is to tell it
 
 	seen  seen
 	last  *grid.ManagedJob // as last seen, however long ago

@@ -203,6 +203,8 @@ func (b *Backend) answered(now grid.Time, outcome agents.Outcome, why grid.Reaso
 	case e.want == begun && now >= e.what.End && (verb == agents.Delete || verb == agents.End && outcome == agents.Done):
 		e.ended = true // it was told to end; if that was refused, it is asked again
 	case outcome == agents.Denied:
+	case verb == agents.Grant:
+		e.pilot.shown = max(e.pilot.shown, e.granting)
 	case verb == agents.Assign:
 		e.assigned = true
 	case verb == agents.Reserve:

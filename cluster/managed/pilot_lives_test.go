@@ -49,12 +49,12 @@ func TestSaw_ARequeuedPilotHasNoNodesAndLeaves(t *testing.T) {
 	all, p := idling(by)
 	all.saw(120_000, p, runs, runningAt(110_000))
 	leg, what := grid.LegID{Tx: grid.TxID{Broker: "vo1"}}, grid.Leg{Group: "g1", Nodes: 2, Start: 130_000, End: 200_000}
-	if _, why := all.room(p.Pilot, leg, what); why.Refused() || p.is().State != grid.PilotRuns {
+	if _, why := all.room(125_000, p.Pilot, leg, what); why.Refused() || p.is().State != grid.PilotRuns {
 		t.Fatalf("it runs: %v, %+v", why, p.is())
 	}
 	all.saw(130_000, p, pending, &grid.ManagedJob{State: grid.ManagedPending, Why: "NodeFail"})
 	p.leaves = false // as if there were nobody to tell
-	if nodes, why := all.room(p.Pilot, leg, what); !why.Refused() || nodes != nil || len(all.until()) > 0 {
+	if nodes, why := all.room(125_000, p.Pilot, leg, what); !why.Refused() || nodes != nil || len(all.until()) > 0 {
 		t.Errorf("its nodes are given away: %v, %v", nodes, all.until())
 	}
 	if is := p.is(); is.State != grid.PilotWaits || by.gone != 1 {

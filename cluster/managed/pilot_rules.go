@@ -65,7 +65,7 @@ func (b *Backend) busyWith(p *pilot) bool {
 func (b *Backend) address(e *entry, c *agents.Command, now grid.Time) {
 	p := e.pilot
 	c.Start, c.End, c.Nodes = 0, 0, nil
-	c.Granted = p.granted
+	c.Granted, e.granting = p.granted, p.granted
 	if c.Verb == agents.Claim {
 		c.Group, c.Count, c.Limit, c.Options, c.Site = p.Group, p.Nodes, p.Limit, e.options, b.cfg.Site
 		e.submitted, e.denied = now, false

@@ -68,7 +68,7 @@ type pilot struct {
 	leaves  bool          // it is not wanted any more
 	nodes   []string      // while it runs
 	until   grid.Time     // its limit, while it runs; 0: it does not
-	shown   grid.Duration // what it was last seen to be granted
+	shown   grid.Duration // what it was last seen, or confirmed, to be granted
 	why     grid.Reason   // the manager's, if it was refused; ours, if we had it leave
 }
 
@@ -361,12 +361,24 @@ func (all *pilots) until() map[string]grid.Time {
 	return until
 }
 
-// room returns the nodes of the pilot of a leg, or says why it cannot have them.
-func (all *pilots) room(id, leg grid.LegID, what grid.Leg) ([]string, grid.Reason) {
+// pilotLeaves is how long before the end of its grant a pilot leaves, whatever becomes of the rest.
+const pilotLeaves = 5 * grid.Second
+
+// leavesAt is when a pilot that runs leaves, as far as its site knows: what it is to be granted
+// beyond what was seen or confirmed it may not have been told.
+func (p *pilot) leavesAt() grid.Time {
+	return p.Begin.Add(max(p.PilotClaimed.Granted, p.shown) - pilotLeaves)
+}
+
+// room returns the nodes of the pilot of a leg, or says why it cannot have them. The last look may
+// be from before the pilot left.
+func (all *pilots) room(now grid.Time, id, leg grid.LegID, what grid.Leg) ([]string, grid.Reason) {
 	p := all.find(id)
 	switch {
 	case p == nil || p.Over != nil || p.leaves || !p.runs() || p.Pilot.Tx.Broker != leg.Tx.Broker:
 		return nil, grid.Because(grid.Busy, "nodes of %s are had by pilots, and the pilot of this leg does not run", all.cfg.Site)
+	case now >= p.leavesAt():
+		return nil, grid.Because(grid.Busy, "the pilot was to leave at %v, and nothing confirms that it was granted more", p.leavesAt())
 	case p.Group != what.Group || len(p.nodes) < what.Nodes:
 		return nil, grid.Because(grid.Busy, "the pilot has %s of %s", grid.Count(len(p.nodes), "node"), p.Group)
 	case what.End > p.until:

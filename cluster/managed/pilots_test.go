@@ -139,11 +139,38 @@ func TestUseless_APilotThatNoLegCanHaveLeaves(t *testing.T) {
 	all.saw(120_000, p, runs, runningAt(110_000))
 	all.useless(p.Pilot, grid.Because(grid.Busy, "node n2 is kept for maintenance"))
 	all.useless(grid.LegID{Leg: 8}, grid.Reason{}) // which nobody knows
-	if _, why := all.room(p.Pilot, p.Pilot, grid.Leg{Group: "g1", Nodes: 2, End: 130_000}); !why.Refused() || by.gone != 1 {
+	if _, why := all.room(125_000, p.Pilot, p.Pilot, grid.Leg{Group: "g1", Nodes: 2, End: 130_000}); !why.Refused() || by.gone != 1 {
 		t.Errorf("%v, told to leave %d times", why, by.gone)
 	}
 	all.saw(140_000, p, over, &grid.ManagedJob{State: grid.ManagedEnded, Start: 110_000, End: 139_000, Nodes: []string{"n1", "n2"}})
 	if is := p.is(); is.State != grid.PilotOver || is.Reason.Detail != "node n2 is kept for maintenance" {
 		t.Errorf("%+v", is)
+	}
+}
+
+// Between looks, as while nobody reaches the manager, a pilot leaves when its grant is over: no leg
+// is put on it then, unless its manager has confirmed that it was granted more.
+func TestRoom_APilotThatWasToLeaveHasNone(t *testing.T) {
+	t.Parallel()
+	by := &restOf{}
+	all, p := idling(by)
+	all.saw(120_000, p, runs, runningAt(110_000))
+	what := grid.Leg{Group: "g1", Nodes: 2, Start: 206_000, End: 300_000}
+	has := func(now grid.Time) bool {
+		_, why := all.room(now, p.Pilot, p.Pilot, what)
+		return !why.Refused()
+	}
+	if !has(194_999) || has(195_000) {
+		t.Errorf("granted 90 s from 110 s on it leaves at %v", p.leavesAt())
+	}
+	p.granted = 150 * grid.Second // wanted, and perhaps never told
+	if has(195_000) {
+		t.Error("what is only wanted counts as granted")
+	}
+	b := &Backend{giving: &entry{pilot: p, granting: p.granted, tries: map[agents.CommandVerb]int{}}, given: agents.Grant,
+		counts: Counts{Commands: map[agents.CommandVerb]map[agents.Outcome]int{}}}
+	b.answered(196_000, agents.Done, grid.Reason{})
+	if !has(254_999) || has(255_000) {
+		t.Errorf("confirmed 150 s, it leaves at %v", p.leavesAt())
 	}
 }

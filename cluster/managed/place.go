@@ -123,7 +123,7 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 		_ = b.mapped(e, m.User) // Suits has seen that there is one
 	}
 	if b.cfg.Pilots > 0 && !maintains(m.Leg) {
-		nodes, why := b.pilots.room(m.Pilot, m.Leg, what)
+		nodes, why := b.pilots.room(now, m.Pilot, m.Leg, what)
 		if !why.Refused() {
 			if why = b.maintained(nodes, what); why.Refused() {
 				b.pilots.useless(m.Pilot, why)
