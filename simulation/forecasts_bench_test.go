@@ -36,6 +36,11 @@ func BenchmarkForecast_400To600Wait(b *testing.B) {
 				for b.Loop() {
 					cpu, ahead, waiting := forecastsOfCrowds(b, jobs, c.nodes, later)
 					b.ReportMetric(float64(len(cpu)), "forecasts")
+					sum := time.Duration(0)
+					for _, t := range cpu {
+						sum += t
+					}
+					b.ReportMetric(sum.Seconds()*1000/float64(len(cpu)), "ms/mean")
 					b.ReportMetric(cpu[len(cpu)/2].Seconds()*1000, "ms/median")
 					b.ReportMetric(cpu[len(cpu)-1].Seconds()*1000, "ms/most")
 					b.ReportMetric(float64(len(cpu)-atMost(cpu, 50*time.Millisecond)), "above-50ms")

@@ -94,8 +94,11 @@ const (
 	otherWait = "mean wait of all other jobs, h"
 )
 
-// lessThanShortest is how much less a rule has them wait than the shortest queue.
-const lessThanShortest = meanWait + ": less than in the shortest queue"
+// How much less a rule has them wait than the shortest queue, and a forecast than the limits.
+const (
+	lessThanShortest = meanWait + ": less than in the shortest queue"
+	lessThanLimits   = meanWait + ": less than by limits"
+)
 
 func (s *setting) name(r rule) string {
 	return fmt.Sprintf("%s, %d machines, %s", s.trace.Name, s.count, ruleNames[r])
@@ -111,10 +114,18 @@ func (s *setting) rows(by []*waits) (rows []evidence.Row) {
 	for r, w := range by {
 		add(meanWait, rule(r), evidence.Quotient(w.sums, w.jobs), alone)
 	}
-	for r, w := range by {
-		if rule(r) != shortest {
-			less := evidence.Quotient(evidence.Minus(by[shortest].perRun(), w.perRun()), by[shortest].jobs)
-			add(lessThanShortest, rule(r), less, evidence.LessThan(less.Estimate))
+	less := func(measure string, of, than rule) {
+		x := evidence.Quotient(evidence.Minus(by[than].perRun(), by[of].perRun()), by[than].jobs)
+		add(measure, of, x, evidence.LessThan(x.Estimate))
+	}
+	for r := range rules {
+		if r != shortest {
+			less(lessThanShortest, r, shortest)
+		}
+	}
+	for r := range rules {
+		if r.forecasts() {
+			less(lessThanLimits, r, limits)
 		}
 	}
 	for r, w := range by {

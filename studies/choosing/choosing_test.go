@@ -98,13 +98,16 @@ func TestStudy_Rows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 6+5+6+6 {
+	if len(rows) != 6+5+2+6+6 {
 		t.Errorf("%d rows", len(rows))
 	}
 	of := func(measure string, r rule) float64 {
 		return evidence.Find(rows, measure, (&setting{drawn(1, 3), 2, r}).name(r)).Here
 	}
 	if got, want := of(lessThanShortest, median), of(meanWait, shortest)-of(meanWait, median); got-want > 1e-9 || want-got > 1e-9 {
+		t.Errorf("%v less, want %v", got, want)
+	}
+	if got, want := of(lessThanLimits, upper), of(meanWait, limits)-of(meanWait, upper); got-want > 1e-9 || want-got > 1e-9 {
 		t.Errorf("%v less, want %v", got, want)
 	}
 	if text := Finding(rows); !strings.Contains(text, "2 machines, median of a forecast") {
