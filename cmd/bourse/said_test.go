@@ -224,6 +224,8 @@ func valueFor(f *pflag.Flag) string {
 		return "easy"
 	case "priority":
 		return "last"
+	case "size":
+		return "1GiB"
 	case "site=log":
 		return "north=log.swf"
 	}

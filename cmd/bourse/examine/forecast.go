@@ -297,7 +297,7 @@ func (f *forecasting) answer(q *liveQueue, past *past, d grid.Duration, messages
 	}
 	a := &forecastAnswer{
 		Each: each,
-		At: q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy.String(),
+		At:   q.look.At, Source: q.look.Source, Partition: q.partition, Group: q.group.Name, Nodes: f.nodes, Duration: d, Policy: q.state.Policy.String(),
 		Waiting: len(waiting), Before: place, Later: q.later(), Held: q.held, Why: q.waits,
 	}
 	if t := q.twin; t != nil {
