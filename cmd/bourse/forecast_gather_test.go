@@ -60,6 +60,10 @@ func TestForecast_OfAJobThatIsGathered(t *testing.T) {
 	if code != 0 || !strings.Contains(said, "of different times") || !strings.Contains(out, "wave: 8 of 20 at north, 16 of 20 at south, submitted at 1970-03-02") || !strings.Contains(out, "9 in 10 such jobs begin within") {
 		t.Errorf("exit %d, %s: %s", code, said, out)
 	}
+	out, said, code = ask("--past", "south:16x2="+in("south.swf")) // 20 cores of two a node
+	if code != 0 || said != "" || !strings.Contains(out, "16 of 16 at south") {
+		t.Errorf("exit %d, %s: %s", code, said, out)
+	}
 	out, _, code = ask("--past", "south="+in("south.swf"), "--at", "10d")
 	if code != 0 || !strings.Contains(out, "No promise: a promise needs 30 replays.") {
 		t.Errorf("exit %d: %s", code, out)
@@ -116,15 +120,17 @@ func TestForecast_OfAGatherSaysWhatIsWrong(t *testing.T) {
 	pastOf(t, dir, "bare.swf", "", 40)
 	const both = " --past north=DIR/n.swf --past south=DIR/n.swf"
 	for args, want := range map[string]string{
-		"wave.toml":                                                  "--gather needs the log of each of the job's sites: --past north=north.swf.gz",
-		"wave.toml --past north":                                     `--past "north": must be SITE=LOG, such as north=north.swf.gz, or SITE:NODES=LOG`,
-		"wave.toml --past north:0=x":                                 `--past "north:0=x": its nodes must be 1 to 1000000`,
+		"wave.toml":                     "--gather needs the log of each of the job's sites: --past north=north.swf.gz",
+		"wave.toml --past north":        `--past "north": must be SITE=LOG, such as north=north.swf.gz, or SITE:NODES=LOG`,
+		"wave.toml --past north:0=x":    `--past "north:0=x": its nodes must be 1 to 1000000`,
+		"wave.toml --past north:20x0=x": `--past "north:20x0=x": the cores of a node must be 1 to 32767`,
+		"wave.toml --past north:19=DIR/n.swf --past south=DIR/n.swf": "40 of 80 jobs ask for more than the 19 nodes of north; if the log counts cores, say how many a node has: --past north:19x32=",
 		"wave.toml --past north=DIR/n.swf":                           "job wave has a part at south, whose log is missing: --past south=LOG",
 		"wave.toml --past east=DIR/n.swf":                            "--past east: job wave has no part there",
 		"wave.toml --past south=DIR/n.swf" + both:                    "--past south: given twice",
 		"wave.toml --past north=DIR/bare.swf --past south=DIR/n.swf": "its header does not give the cluster's size; write it with the site, --past north:128=",
 		"wave.toml --past north=DIR/none.swf --past south=DIR/n.swf": "--past north: open ",
-		"wave.toml --at 1d" + both:                                   "the logs begin too late: what all have is 1d before 1970-01-02 00:00:00Z, and a forecast needs 26d 19h",
+		"wave.toml --at 1d" + both:                                   "the logs begin too late: what all have is 1d before 1970-01-02 00:00:00Z; a forecast needs 6d 12h, and one by 30 instants 26d 19h",
 		"wave.toml --at 41d" + both:                                  "--at: 1970-02-11 00:00:00Z is not within what all logs have",
 		"wave.toml --nodes 2" + both:                                 "--nodes has no effect on --gather, which goes by its job file and --past; leave it out",
 		"plain.toml" + both:                                          "no job in it has [job.gather]",

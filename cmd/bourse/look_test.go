@@ -103,39 +103,44 @@ func TestForecast_ByLimitsIsThePlanOfTheQueue(t *testing.T) {
 	}
 }
 
-// Where ana's jobs run three quarters of their limits and ben's one quarter, so do
-// those of the look.
-// Who asks for a part of each node waits for nodes that have so much, each of them whole.
+// Who asks for a part of each node waits for nodes that have so much, each of them whole. Others
+// that wait have the rest, where they fit.
 func TestForecast_OfAPartOfEachNodeCountsNodesThatHaveIt(t *testing.T) {
 	t.Parallel()
 	look := strings.Replace(busyLook, "ENDED", "", 1)
-	for _, n := range []string{"n3", "n4"} { // their job is over half an hour earlier
+	for _, n := range []string{"n3", "n4"} { // their job is over half an hour later than that of n1 and n2
 		look = strings.Replace(look, `"name": "`+n+`", "state": "up", "cpus": 8`, `"name": "`+n+`", "state": "up", "cpus": 16, "gpus": 4`, 1)
 	}
-	look = strings.Replace(look, `"count": 4, "nodes": ["n1", "n2", "n3", "n4"], "limit": 7200`, `"count": 2, "nodes": ["n1", "n2"], "limit": 7200`, 1)
-	look = strings.Replace(look, `    {"number": "2"`, `    {"number": "9", "user": "ana", "state": "running", "partition": "batch", "count": 2, "nodes": ["n3", "n4"], "limit": 5400, "submit": 990000, "start": 996400, "end": 1001800},
-    {"number": "2"`, 1)
+	look = strings.Replace(look, `"count": 4, "nodes": ["n1", "n2", "n3", "n4"], "limit": 7200`, `"count": 2, "nodes": ["n1", "n2"], "limit": 5400`, 1)
+	look = strings.Replace(look, `"end": 1003600`, `"end": 1001800`, 1)
+	look = strings.Replace(look, `    {"number": "2", "user": "ben", "state": "pending", "partition": "batch", "count": 4`, `    {"number": "9", "user": "ana", "state": "running", "partition": "batch", "count": 2, "nodes": ["n3", "n4"], "limit": 7200, "submit": 990000, "start": 996400, "end": 1003600},
+    {"number": "2", "user": "ben", "state": "pending", "partition": "batch", "count": 2`, 1)
 	file := lookFile(t, look)
 	ask := func(args ...string) (out, said string, code int) {
-		return workloadCommand(append([]string{"forecast", file, "--nodes", "2", "--duration", "1h", "--policy", "easy", "--priority", "first"}, args...)...)
+		return workloadCommand(append([]string{"forecast", file, "--nodes", "2", "--duration", "1h", "--policy", "easy"}, args...)...)
 	}
 	for _, c := range []struct {
 		args []string
 		at   float64
-	}{{nil, 1_001_800}, {[]string{"--gpus-per-node", "2"}, 1_001_800}, {[]string{"--cores-per-node", "8"}, 1_001_800}, {[]string{"--cores-per-node", "9"}, 1_001_800}} {
+	}{
+		{[]string{"--priority", "first"}, 1_001_800}, {[]string{"--priority", "first", "--gpus-per-node", "2"}, 1_003_600},
+		{[]string{"--priority", "first", "--cores-per-node", "8"}, 1_001_800}, {[]string{"--priority", "first", "--cores-per-node", "9"}, 1_003_600},
+		{nil, 1_005_400}, {[]string{"--gpus-per-node", "2"}, 1_003_600}, // jobs 2 and 3 wait: of any nodes, or of n1 and n2
+		{[]string{"--group", "batch-16c-0g"}, 1_003_600},
+	} {
 		out, said, code := ask(append(c.args, "--json")...)
 		var a forecastAnswered
 		if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || a.Limits == nil || *a.Limits != c.at {
 			t.Errorf("%v: exit %d, %v, %s%s; want a start at %.0f", c.args, code, err, out, said, c.at)
 		}
 	}
-	if out, _, _ := ask("--gpus-per-node", "2"); !strings.Contains(out, "2 nodes with 2 GPUs on each for 1h in batch") || !strings.Contains(out, "2 of 2 nodes up") || !strings.Contains(out, "that a part of it is free\nis not foreseen") {
+	if out, _, _ := ask("--gpus-per-node", "2"); !strings.Contains(out, "2 nodes with 2 GPUs on each for 1h in batch") || !strings.Contains(out, "2 of 2 nodes up") || !strings.Contains(out, "is not foreseen. Others that wait") && !strings.Contains(out, "is not foreseen. Others\nthat wait") {
 		t.Error(out)
 	}
 	if _, said, code := ask("--nodes", "3", "--gpus-per-node", "2"); code != 1 || !strings.Contains(said, "batch has 2") {
 		t.Errorf("exit %d, %s", code, said)
 	}
-	if _, said, code := ask("--gpus-per-node", "8"); code != 1 || !strings.Contains(said, "no node of batch has 8 GPUs; they have at most 4 GPUs, 16 cores") {
+	if _, said, code := ask("--gpus-per-node", "8"); code != 1 || !strings.Contains(said, "no single node of batch has 8 GPUs; the most that any has is 4 GPUs, 16 cores") {
 		t.Errorf("exit %d, %s", code, said)
 	}
 	if _, said, code := ask("--gpus-per-node", "0"); code != 2 || !strings.Contains(said, "must be 1 to 32767") {
@@ -143,6 +148,8 @@ func TestForecast_OfAPartOfEachNodeCountsNodesThatHaveIt(t *testing.T) {
 	}
 }
 
+// Where ana's jobs run three quarters of their limits and ben's one quarter, so do
+// those of the look.
 func TestForecast_ByHistoryScalesLimits(t *testing.T) {
 	t.Parallel()
 	a := forecastOf(t, withEnded(75, 25, 12), "--nodes", "2", "--duration", "1h")

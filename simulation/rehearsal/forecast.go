@@ -39,6 +39,12 @@ type Forecast struct {
 // Span is how long before its instant the logs must begin for a forecast with all replays.
 func Span(o *gather.Order) grid.Duration { return grid.Duration(lag(o)+Replays-1)*step + warm }
 
+// Least is how much of the logs before an instant a forecast at it needs at least: one rehearsal.
+func Least(o *gather.Order) grid.Duration { return grid.Duration(lag(o))*step + warm }
+
+// ErrYoung is the error of logs that begin less than Least before the instant.
+var ErrYoung = errors.New("the logs begin too late")
+
 // lag is how many steps ago the last rehearsal is, so that its outcome is known.
 func lag(o *gather.Order) int {
 	ago := max(leastAgo, grid.Duration(o.Deadline)*grid.Second)
@@ -54,7 +60,7 @@ type rehearsed struct {
 // Of forecasts a job at an instant of the logs, a log for each of its parts. The order must pass its
 // Check, with the logs' nodes as its clusters'. Promises are made for instants of the past as well, as
 // far as the logs reach: what came of them is the stretch. What is submitted arrives after a time drawn
-// with the seed. An error says that the logs begin too late. Cost: a replay of each log, and of
+// with the seed. The error is ErrYoung if the logs begin too late. Cost: a replay of each log, and of
 // the job at each instant.
 func Of(o gather.Order, logs []Trace, at grid.Time, seed uint64) (*Forecast, error) {
 	first := grid.Time(math.MinInt64)
@@ -68,7 +74,7 @@ func Of(o gather.Order, logs []Trace, at grid.Time, seed uint64) (*Forecast, err
 	behind := lag(&o)
 	count := min(int(at.Sub(first.Add(warm))/step), mostKept+2*behind+Replays) // k steps before at, k to count
 	if at < first.Add(warm) || count < behind {
-		return nil, errors.New("the logs begin too late")
+		return nil, ErrYoung
 	}
 	play := atSteps(&o, jobs, logs, at, count)
 	known := parallel.Collect(count+1, func() func(int) rehearsed {

@@ -68,7 +68,7 @@ func newForecast() *cobra.Command {
 		Example: "  bourse forecast --slurm --nodes 16 --duration 2h\n" +
 			"  bourse forecast --slurm --partition batch --nodes 4 --duration 1d \\\n      --priority 5000 --json\n" +
 			"  bourse forecast now.json --nodes 16 --duration 2h --history snapshots/ \\\n      --history log.swf.gz\n" +
-			"  bourse forecast --gather wave.toml --past north=north.swf.gz \\\n      --past south=sacct.txt --json",
+			"  bourse forecast --gather wave.toml --past north=north.swf.gz \\\n      --past south:128x32=sacct.txt --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.gather.job != "" {
 				return nil // flags without effect are refused before it is checked
@@ -159,7 +159,7 @@ type forecastAnswer struct {
 	Partition string           `json:"partition"`
 	Group     string           `json:"group"`
 	Nodes     int              `json:"nodes"`
-	Each      *grid.Portion    `json:"each,omitempty"` // of each node; null: whole nodes
+	Each      *grid.Portion    `json:"each,omitempty"` // of each node; left out: whole nodes
 	Duration  grid.Duration    `json:"duration"`
 	Policy    string           `json:"policy"`
 	Waiting   int              `json:"waiting"` // jobs in the queue
@@ -394,7 +394,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 	}
 	notes := q.notes()
 	if of != "" {
-		notes = append(notes, "A node counts as taken while anything runs there: that a part of it is free is not foreseen.")
+		notes = append(notes, "A node counts as taken while anything runs there: that a part of it is free is not foreseen. Others that wait count for other nodes where they fit.")
 	}
 	if a.Queue != nil {
 		if err := printQueue(out, a.Queue); err != nil {

@@ -31,7 +31,7 @@ const aboutGather = `With --gather it says when the parts of a job with [job.gat
 were submitted at the end of the logs or --at T: the job's pilots are rehearsed at 30
 instants of the last 3 to 24 days, in the queues as they were. --past names the log of each
 of its sites, in any format that bourse convert reads, or a folder of saved snapshots;
-SITE:NODES=LOG if a log's header does not give the cluster's nodes. A promise goes by the 15 instants whose queues were most like
+SITE:NODES=LOG if a log's header does not give the cluster's nodes, SITE:NODESxCORES=LOG if it counts cores, as sacct does. A promise goes by the 15 instants whose queues were most like
 now's, and by how well earlier promises would have been kept. T is in seconds since 1970, or
 a span since all logs go on (24d).`
 
@@ -46,11 +46,12 @@ type gathering struct {
 type pastLog struct {
 	site, file string
 	nodes      int // 0: its header says
+	cores      int // of a node, where the log counts cores; 0: it counts nodes
 }
 
 func (g *gathering) add(cmd *cobra.Command) {
 	flags.AddFlag(cmd, &g.job, flags.AsFile, "gather", "", "forecast the job of this file, whose parts are gathered by pilots, from the logs that --past names")
-	flags.AddList(cmd, &g.past, flags.Kind[pastLog]{Word: "site=log", Parse: parsePast}, "past", "the log of a site of --gather, SITE=LOG or SITE:NODES=LOG; one for each of its parts")
+	flags.AddList(cmd, &g.past, flags.Kind[pastLog]{Word: "site=log", Parse: parsePast}, "past", "the log of a site of --gather, SITE=LOG, SITE:NODES=LOG or SITE:NODESxCORES=LOG; one for each of its parts")
 	flags.AddFlag(cmd, &g.at, flags.Optional(flags.AsInstant), "at", nil, "with --gather: the instant of the logs at which it is submitted (default: the last that all have)")
 }
 
@@ -58,12 +59,18 @@ func parsePast(s string) (p pastLog, err error) {
 	site, file, ok := strings.Cut(s, "=")
 	site, nodes, sized := strings.Cut(site, ":")
 	if sized {
+		nodes, cores, counted := strings.Cut(nodes, "x")
+		if counted {
+			if p.cores, err = strconv.Atoi(cores); err != nil || p.cores < 1 || p.cores > grid.MaxPortion {
+				return p, fmt.Errorf("the cores of a node must be 1 to %d", grid.MaxPortion)
+			}
+		}
 		if p.nodes, err = strconv.Atoi(nodes); err != nil || p.nodes < 1 || p.nodes > gather.MostNodes {
 			return p, fmt.Errorf("its nodes must be 1 to %d", gather.MostNodes)
 		}
 	}
 	if p.site, p.file = site, file; !ok || site == "" || file == "" {
-		return p, errors.New("must be SITE=LOG, such as north=north.swf.gz, or SITE:NODES=LOG")
+		return p, errors.New("must be SITE=LOG, such as north=north.swf.gz, or SITE:NODES=LOG, or SITE:NODESxCORES=LOG where it counts cores")
 	}
 	return p, nil
 }
@@ -101,8 +108,12 @@ func (g *gathering) run(seed uint64, asJSON bool, out, messages io.Writer) error
 		return fmt.Errorf("--at: %s is not within what all logs have, %s to %s", dateTime(at), dateTime(begin), dateTime(end))
 	}
 	f, err := rehearsal.Of(o, logs, at, seed)
+	if errors.Is(err, rehearsal.ErrYoung) {
+		return fmt.Errorf("%w: what all have is %s before %s; a forecast needs %s, and one by %d instants %s", err,
+			display.Roughly(at.Sub(begin)), dateTime(at), display.Roughly(rehearsal.Least(&o)), rehearsal.Replays, display.Roughly(rehearsal.Span(&o)))
+	}
 	if err != nil {
-		return fmt.Errorf("%w: what all have is %s before %s, and a forecast needs %s", err, display.Roughly(at.Sub(begin)), dateTime(at), display.Roughly(rehearsal.Span(&o)))
+		return err
 	}
 	if asJSON {
 		return flags.WriteJSON(out, f)
@@ -196,10 +207,43 @@ func (p *pastLog) open(messages io.Writer) (log rehearsal.Trace, base grid.Durat
 		return log, 0, fmt.Errorf("%s: its header does not give the cluster's size; write it with the site, --past %s:128=%s", p.file, p.site, p.file)
 	}
 	log.Jobs, _ = trace.Jobs(workload.JobOptions{})
+	if err := p.inNodes(&log, messages); err != nil {
+		return log, 0, err
+	}
 	if s, ok := trace.Header.Int("UnixStartTime"); ok && s > 0 && s < int64(grid.MaxTime/grid.Time(grid.Second)) {
 		base = grid.Duration(s) * grid.Second
 	}
 	return log, base, nil
+}
+
+// mostTooLarge is the share of a log's jobs, in percent, that may be larger than its cluster: more
+// mean that the log counts cores, as sacct and most logs of clusters with several in a node do.
+const mostTooLarge = 5
+
+// inNodes has the jobs of a log ask for nodes, and says which do not count.
+func (p *pastLog) inNodes(log *rehearsal.Trace, messages io.Writer) error {
+	large, open := 0, 0
+	for i := range log.Jobs {
+		j := &log.Jobs[i]
+		if p.cores > 0 {
+			j.Nodes = (j.Nodes + p.cores - 1) / p.cores
+		}
+		switch {
+		case j.Nodes > log.Nodes:
+			large++
+		case j.Estimate <= 0:
+			open++
+		}
+	}
+	all := grid.Count(len(log.Jobs), "job")
+	if 100*large > mostTooLarge*len(log.Jobs) {
+		return fmt.Errorf("%s: %d of %s ask for more than the %s of %s; if the log counts cores, say how many a node has: --past %s:%dx32=%s",
+			p.file, large, all, grid.Count(log.Nodes, "node"), p.site, p.site, log.Nodes, p.file)
+	}
+	if large+open > 0 {
+		fmt.Fprintf(messages, "%s: of %s, %d larger than the cluster and %d without a limit do not count\n", p.file, all, large, open)
+	}
+	return nil
 }
 
 // snapshots reads a folder of saved snapshots: the jobs that have ended in them, each once.

@@ -113,6 +113,10 @@ func (l *lookFlags) queue(look *grid.Look, policy backfill.Policy) (*liveQueue, 
 		}
 		k = 0
 	}
+	// Others that wait may have any node: they count for the rest first, where that is large enough.
+	own, names := groups[k], nodes[k]
+	groups, nodes = append(slices.Delete(groups, k, k+1), own), append(slices.Delete(nodes, k, k+1), names)
+	k = len(groups) - 1
 	q.group = groups[k]
 	up := make(map[string]bool)
 	for i := range look.Nodes {

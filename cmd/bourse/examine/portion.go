@@ -51,8 +51,8 @@ func wordsOf(p *grid.Portion) string {
 	return strings.Join(list, ", ")
 }
 
-// having parts the nodes of a group into those of a look that have a portion, and the rest. The
-// error says what the nodes have at most if none has it.
+// having parts the nodes of a group into those of a look that have a portion, and the rest. If no
+// node has it, the error says the most that any has of each.
 func having(look *grid.Look, p *grid.Portion, g grid.Group, nodes []string) ([]grid.Group, [][]string, error) {
 	var most grid.Portion
 	has := map[string]bool{}
@@ -76,7 +76,7 @@ func having(look *grid.Look, p *grid.Portion, g grid.Group, nodes []string) ([]g
 		if most == "" {
 			most = "nothing that the snapshot knows"
 		}
-		return nil, nil, fmt.Errorf("no node of %s has %s; they have at most %s", g.Name, wordsOf(p), most)
+		return nil, nil, fmt.Errorf("no single node of %s has %s; the most that any has is %s", g.Name, wordsOf(p), most)
 	}
 	without.Name += " (the rest)"
 	return []grid.Group{with, without}, lists, nil
