@@ -35,12 +35,17 @@ type Gathers struct {
 	rec  *jobs.State
 	co   *transaction.Coordinator
 	name string        // of the broker
-	wait grid.Duration // for answers
+	wait grid.Duration // for the answers of a round; see patience
 	of   map[*jobs.Job]*job
 	ref  uint64 // of the last requests
 }
 
-// New returns the gathers of a broker of that name, which waits so long for the answers of sites.
+// RoundWait is how long a broker that serves waits for the answers of a round. A site answers when a look
+// has come that began after the question. Over ssh one is made every 10 s at most, and may take as
+// long: with the 10 s that offers are awaited, about every second round would end without its answer.
+const RoundWait = 25 * grid.Second
+
+// New returns the gathers of a broker of that name, which waits so long for the answers of a round.
 func New(name string, wait grid.Duration, rec *jobs.State, co *transaction.Coordinator) *Gathers {
 	return &Gathers{rec: rec, co: co, name: name, wait: wait, of: map[*jobs.Job]*job{}}
 }
