@@ -183,7 +183,7 @@ func (gs *Gathers) due(now grid.Time, m due, out *agents.Outbox) {
 	case gone, !x.job.State.Open() && (x.g == nil || !x.g.Unsettled()):
 		gs.end(now, x, out)
 		return
-	case x.job.State == grid.JobWaiting && x.job.Held: // what it comes after is not placed yet
+	case x.held() && (x.g == nil || !x.g.Unsettled()): // nothing is to be asked for, or paid
 		gs.at(x, now.Add(grid.Minute), out)
 		return
 	}
@@ -222,6 +222,8 @@ func (x *job) reconcile(now grid.Time, gs *Gathers) {
 	case !s.Open():
 		x.g.Withdraw(at)
 		x.g.Fallen(at)
+	case x.held():
+		x.g.Fallen(at)
 	case x.g.Phase() != gather.Committing:
 	case s == grid.JobWaiting && x.worked(): // the window is lost
 		x.g.Fallen(at)
@@ -231,6 +233,10 @@ func (x *job) reconcile(now grid.Time, gs *Gathers) {
 		x.g.Whole()
 	}
 }
+
+// held reports whether what the job comes after is not placed, or not any more. Its pilots are then
+// to leave, and until all are settled their sites are asked.
+func (x *job) held() bool { return x.job.State == grid.JobWaiting && x.job.Held }
 
 // worked reports whether the record says that the window was committed.
 func (x *job) worked() bool {
