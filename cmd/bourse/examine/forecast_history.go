@@ -171,5 +171,10 @@ func looksLikeJSON(name string) (bool, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return false, err
 	}
-	return bytes.HasPrefix(bytes.TrimLeft(begin[:n], " \t\r\n"), []byte("{")), nil
+	return jsonBegins(begin[:n]), nil
+}
+
+// jsonBegins reports whether a text begins like a JSON object.
+func jsonBegins(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 }
