@@ -158,11 +158,25 @@ func (e *Explanation) head(w *writer) {
 			}
 		}
 	}
+	e.stays(w)
 	if e.Elements != "" {
 		w.line("  its elements: %s; explain %s[INDEX] says why of one", e.Elements, e.Job)
 	}
 	if x := e.Earliest; x != nil {
 		e.estimate(w, x)
+	}
+}
+
+// stays says of a window that is yet to begin that nothing moves it by itself, and what does.
+func (e *Explanation) stays(w *writer) {
+	if e.State != grid.JobPlaced.String() {
+		return
+	}
+	w.line("  its window stays where it is, even if nodes have become free sooner;")
+	if e.Asked.Composed() {
+		w.line("  to have another one, cancel it and submit it again")
+	} else {
+		w.line("  bourse modify %s --deadline 30m asks for one that ends so soon", e.Job)
 	}
 }
 

@@ -13,3 +13,22 @@ func TestReason_ShowsInstantsHere(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// The instants of an explanation have no year: it is the one in which they are nearest to now.
+func TestExplanation_ShowsInstantsHere(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("", 3600)
+	e := Explanation{Words: "since Dec 31 23:30:00Z; from Jan 2 15:04:05Z on, by Feb 29 00:00:00Z; May 5 is no instant"}
+	for now, want := range map[string]string{
+		"2027-01-01T00:10:00Z": "since Jan 1 00:30:00; from Jan 2 16:04:05 on, by Feb 29 00:00:00Z; May 5 is no instant",
+		"2028-01-20T00:00:00Z": "since Jan 1 00:30:00; from Jan 2 16:04:05 on, by Feb 29 01:00:00; May 5 is no instant",
+	} {
+		at, err := time.Parse(time.RFC3339, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.Here(at.In(zone)); got != want {
+			t.Errorf("%s: %s", now, got)
+		}
+	}
+}
