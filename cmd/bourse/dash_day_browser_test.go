@@ -178,7 +178,7 @@ func submitted(t *testing.T, b *browser) {
 func drained(t *testing.T, b *browser) {
 	b.do(t, script(row+`("south").click()`))
 	b.do(t, script(press+`("Drain ...")`), chromedp.WaitReady(chromedp.CSS("dialog[open] input")), script(`document.querySelector("dialog input[name=why]").focus()`), chromedp.KeyEvent("new switch"), chromedp.KeyEvent(kb.Enter))
-	b.wait(t, `document.querySelector(".alerts li[data-kind=site]").textContent.includes("south is drained and takes nothing new") && !!document.querySelector(".legend .k-d")`)
+	b.wait(t, `document.querySelector(".alerts li[data-kind=site]").textContent.includes("south is drained: takes nothing new until further notice: new switch") && !!document.querySelector(".legend .k-d")`)
 }
 
 // inFirefox opens the page by a link of its own.

@@ -215,7 +215,7 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 		line("user", "%s", j.User)
 	}
 	line("state", "%s", j.State)
-	arrayLines(line, j.Array)
+	arrayLines(line, j)
 	if j.Since != 0 && j.Since != j.Submitted {
 		line("since", "%s", display.Moment(j.Since, now))
 	}

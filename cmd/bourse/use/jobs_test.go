@@ -76,3 +76,15 @@ func TestJobs_LetNothingThroughThatATerminalTakesForACommand(t *testing.T) {
 		t.Errorf("shown as %q", s)
 	}
 }
+
+// What came of an array is "so far" while it is open, and in the end afterwards.
+func TestJobs_AnArrayThatIsOverIsNotSoFar(t *testing.T) {
+	t.Parallel()
+	for state, key := range map[string]string{"running": "so far", "failed": "in the end", "done": "in the end"} {
+		var out strings.Builder
+		printJob(&out, &api.Job{ID: "arr-k3f9m2q7", State: state, Array: &api.Array{Elements: "0-99", Words: "90 done, 10 failed"}}, time.Now())
+		if want := fmt.Sprintf("\n%-10s 90 done, 10 failed\n", key); !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %s", state, out.String())
+		}
+	}
+}
