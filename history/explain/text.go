@@ -176,7 +176,7 @@ func (e *Explanation) stays(w *writer) {
 	if e.Asked.Composed() {
 		w.line("  to have another one, cancel it and submit it again")
 	} else {
-		w.line("  bourse modify %s --deadline 30m asks for one that ends so soon", e.Job)
+		w.line("  bourse modify %s --deadline 30m asks for one that is over in 30 min", e.Job)
 	}
 }
 

@@ -54,7 +54,7 @@ export class Stream {
   #event(text) {
     const name = /^event: (.*)$/m.exec(text)?.[1], data = /^data: (.*)$/m.exec(text)?.[1];
     if (!name || !data) return;
-    const value = parse(data);
+    const value = parse(data, true);
     if (name === "denied") { this.#over = true; this.denied = value.why; }
     this.take(name, value);
   }

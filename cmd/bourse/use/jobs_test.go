@@ -88,3 +88,24 @@ func TestJobs_AnArrayThatIsOverIsNotSoFar(t *testing.T) {
 		}
 	}
 }
+
+// Failures of an array are a line each where that fits: ten of them with their reasons on a screen.
+func TestJobs_AFailureIsALine(t *testing.T) {
+	t.Parallel()
+	var list []api.Job
+	for i := range 10 {
+		four := 4
+		list = append(list, api.Job{ID: fmt.Sprintf("sweep-k3f9m2q7[%d]", 10*i+3), State: "failed", Sites: []string{"south"}, End: api.Instant(time.Now().UnixMilli()),
+			Reason: &api.Reason{Code: "failed", Detail: "its work at south exited with status 4"}, Legs: []api.Leg{{Site: "south", Exit: &four}}})
+	}
+	var out strings.Builder
+	printJobs(&out, list, time.Now())
+	if n := strings.Count(strings.TrimSpace(out.String()), "\n"); n != 11 {
+		t.Errorf("%d lines below the heads:\n%s", n, out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > display.TableWidth {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
