@@ -39,7 +39,7 @@ trace = "log.swf"
 [[broker]]
 name = "vo1"
 budget = 500.0
-cycle = "1h"
+cycle = "6h"
 horizon = "1d"
 [broker.workload]
 model = "uniform"
