@@ -148,7 +148,7 @@ speed:
 # jobs at two centres too: half an hour.
 slurm:
 ifdef ROOT
-	tools/slurm_root.sh $(ROOT)
+	LONG=$(LONG) tools/slurm_root.sh $(ROOT)
 else
 	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse ./workload/slurmdump -run 'TestReal|TestSlurm' $(if $(LONG),,-skip 'TestSlurm_(ASiteReloads|AShadow|PartsOfANode|APlainAccount|AQueueIs)') -count 1 -timeout $(if $(LONG),45m,10m)
 endif

@@ -261,6 +261,11 @@ func writeColumns(b *strings.Builder) {
 	for _, c := range windowColumns {
 		fmt.Fprintf(b, "| %s | %s |\n", c.Name, c.Says)
 	}
+	fmt.Fprintf(b, "\nThen, if a job of the run has parts:\n\n| column | says |\n|---|---|\n| %s | %s |\n", partColumn.Name, partColumn.Says)
+	fmt.Fprint(b, "\nLast, if a job of the run asks for less than whole nodes:\n\n| column | says |\n|---|---|\n")
+	for _, c := range portionColumns {
+		fmt.Fprintf(b, "| %s | %s |\n", c.Name, c.Says)
+	}
 }
 
 func writeMeasureList(b *strings.Builder) {
