@@ -73,6 +73,9 @@ func newForecast() *cobra.Command {
 			if f.gather.job != "" {
 				return nil // flags without effect are refused before it is checked
 			}
+			if len(f.gather.past) > 0 || f.gather.at != nil {
+				return nil // they are, without --gather
+			}
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
 				return fmt.Errorf("forecast takes --slurm or one saved snapshot; %d files given", len(args))
 			}
@@ -364,7 +367,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 	}
 	of := ""
 	if !f.each.Whole() {
-		of = fmt.Sprintf(" with %s on each", wordsOf(&f.each))
+		of = fmt.Sprintf(" with %s on each", f.each.Words())
 	}
 	fmt.Fprintf(out, "%s%s for %s in %s of %s at %s, policy %v\n%d of %s up, %s, %s before it\n\n",
 		grid.Count(a.Nodes, "node"), of, a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,
