@@ -66,22 +66,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 			}
 			return flags.MissingFirst(q.live.check(len(args)), args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.given = func(name string) bool { return cmd.Flags().Changed(name) }
-			if len(args) == 1 {
-				kind, err := q.look(args[0], cmd.InOrStdin())
-				if err != nil {
-					return err
-				}
-				if q.ofJobs(kind, args[0]) {
-					return q.foresee(cmd, args[0], kind, dry)
-				}
-			}
-			if err := flags.MissingFirst(q.need(), args); err != nil {
-				return err
-			}
-			return q.run(cmd.Context(), args, cmd.OutOrStdout())
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return q.begin(cmd, args, dry) },
 	}
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &q.nodes, flags.AsNumber, "nodes", 0, "number of nodes")
@@ -99,6 +84,24 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	flags.AddFlag(cmd, &q.context, flags.AsContext, "context", "", "for a batch: context file of the federation")
 	return cmd
+}
+
+// begin finds out what is to be quoted, and quotes it.
+func (q *quote) begin(cmd *cobra.Command, args []string, dry DryRun) error {
+	q.given = func(name string) bool { return cmd.Flags().Changed(name) }
+	if len(args) == 1 {
+		kind, err := q.look(args[0], cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		if q.ofJobs(kind, args[0]) {
+			return q.foresee(cmd, args[0], kind, dry)
+		}
+	}
+	if err := flags.MissingFirst(q.need(), args); err != nil {
+		return err
+	}
+	return q.run(cmd.Context(), args, cmd.OutOrStdout())
 }
 
 // addChoice adds the flags by which one of the offers is chosen.
