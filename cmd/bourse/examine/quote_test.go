@@ -19,7 +19,7 @@ func TestQuote_StandardInputIsKnownByWhatItHolds(t *testing.T) {
 	const (
 		batch = "[[job]]\nname = \"a\"\nnodes = 1\nlength = \"1h\"\n"
 		site  = "name = \"s\"\npolicy = \"easy\"\n[[group]]\nname = \"main\"\nnodes = 5\nperformance = 1.0\nprice = 1.0\n"
-		look  = "\n {\"at\": 1760000000, \"source\": \"here\", \"nodes\": [{\"name\": \"n1\", \"state\": \"up\"}], \"jobs\": [], \"reservations\": []}"
+		look  = "\n {\"at\": 1760000000, \"source\": \"here\", \"nodes\": [{\"name\": \"n1\", \"state\": \"up\", \"cpus\": 1, \"partitions\": [\"main\"]}], \"jobs\": [], \"reservations\": []}"
 	)
 	ask := func(text string, args ...string) (out, dried string, err error) {
 		cmd := newQuote(func(_ context.Context, file string, _ flags.Calling, in io.Reader, _, _ io.Writer) error {
