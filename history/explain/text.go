@@ -117,7 +117,11 @@ func (e *Explanation) head(w *writer) {
 		w.line("  because: %v", e.Reason)
 	}
 	if e.Waiting != nil {
-		w.line("  for that reason since %s, in %s", w.clock(e.Waiting.From), grid.Count(e.Waiting.Cycles, "cycle"))
+		in := ""
+		if e.Waiting.Cycles > 0 {
+			in = ", in " + grid.Count(e.Waiting.Cycles, "cycle")
+		}
+		w.line("  for that reason since %s%s", w.clock(e.Waiting.From), in)
 	}
 	q := &e.Asked
 	if q.Nodes > 0 {
