@@ -43,7 +43,7 @@ const (
 func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 	t.Parallel()
 	seen, said := clean()
-	if v := check(seen, said); len(v.broken) != 0 || len(v.spread) != 1 {
+	if v := check(seen, said); len(v.broken) != 0 || len(v.spread[undisturbed]) != 1 {
 		t.Fatalf("where nothing is wrong: %+v", v)
 	}
 	lost := grid.Because(grid.Busy, "its reservation has gone")
@@ -129,6 +129,34 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 		if x.finds == "" && len(broken) > 0 || x.finds != "" && !found {
 			t.Errorf("%s: found %q; must be %q", what, broken, x.finds)
 		}
+	}
+}
+
+// How far apart legs begin is counted by what was in the way of their window, with the offsets of
+// parts taken off.
+func TestSlurmChecker_TellsWindowsThatWereDisturbed(t *testing.T) {
+	t.Parallel()
+	for ago, want := range map[time.Duration]int{time.Minute: undisturbed, 12 * time.Second: untouched, 3 * time.Second: disturbed, -time.Second: disturbed} {
+		seen, said := clean()
+		start := time.Unix(1_800_000_000, 0)
+		seen.upset = []upset{{"c2", start.Add(-ago - time.Second), start.Add(-ago + recovers), true}}
+		x := said.legs[secondName]
+		x.part, x.offset, x.window.Start = "b", 30*grid.Second, x.window.Start.Add(30*grid.Second)
+		for i := range seen.marks[2:] {
+			seen.marks[2+i].at = seen.marks[2+i].at.Add(31 * time.Second)
+		}
+		if ago < time.Minute { // of the later part, before its own start
+			seen.upset[0].from, seen.upset[0].to = seen.upset[0].from.Add(30*time.Second), seen.upset[0].to.Add(30*time.Second)
+		}
+		v := check(seen, said)
+		for way, list := range v.spread {
+			if (way == want) != (len(list) == 1 && list[0] == time.Second) {
+				t.Errorf("its cluster was touched %v before: %v %v", ago, v.spread, v.broken)
+			}
+		}
+	}
+	if got := percentiles([]time.Duration{4, 1, 3, 2}); got != ": half within 2ns, 90 % within 4ns, 99 % within 4ns, all within 4ns" {
+		t.Error(got)
 	}
 }
 

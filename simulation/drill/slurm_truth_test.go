@@ -148,6 +148,9 @@ type upset struct {
 	crash    bool // of its controller, which forgets the last seconds
 }
 
+// recovers is how long a cluster counts as upset after all is as it was.
+const recovers = 10 * time.Second
+
 // upsetIn reports whether a cluster was so at some time of an interval.
 func (t *truth) upsetIn(cluster string, from, to time.Time) bool {
 	for _, u := range t.upset {
@@ -156,6 +159,12 @@ func (t *truth) upsetIn(cluster string, from, to time.Time) bool {
 		}
 	}
 	return false
+}
+
+// touchedIn reports whether something was done to a cluster, or not yet undone, at some
+// time of an interval.
+func (t *truth) touchedIn(cluster string, from, to time.Time) bool {
+	return t.upsetIn(cluster, from.Add(recovers), to)
 }
 
 // crashedAfter reports whether a cluster's controller was killed so soon after an
