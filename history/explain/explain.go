@@ -135,6 +135,8 @@ type Option struct {
 	Lost     string        `json:"lost,omitempty"`   // why it was not taken
 	Wait     grid.Credits  `json:"wait,omitempty"`   // what the time until its end is worth, where the cycle minimises value
 	Copies   int           `json:"copies,omitempty"` // how many more there are that differ in nothing that matters
+	// Bounded says that the search for it gave up before it had looked at all choices.
+	Bounded bool `json:"bounded,omitempty"`
 }
 
 // Goal is what a job would have got with another goal, the rest of its batch as it was.
