@@ -31,6 +31,8 @@ const (
 	// whole is how long before a window nobody may have touched one of its clusters, if it
 	// is to count as one whose clusters were whole.
 	whole = 5 * time.Second
+	// slowly is how far apart the legs of a window begin that is listed, leg by leg.
+	slowly = 2 * time.Second
 )
 
 // What was in the way of a window.
@@ -45,6 +47,7 @@ const (
 type verdictOf struct {
 	broken []string
 	spread [ways][]time.Duration // of windows, by what was in their way: how far apart their legs began
+	slow   []string              // of those that nobody was in the way of: which began more than slowly apart, and how
 	counts map[string]int
 }
 
@@ -238,9 +241,26 @@ func (v *verdictOf) together(t *truth, legs []*claim, begun map[string]time.Time
 	}
 	d := slices.MaxFunc(at, time.Time.Compare).Sub(slices.MinFunc(at, time.Time.Compare))
 	v.spread[way] = append(v.spread[way], d)
+	if way != disturbed && d > slowly {
+		v.slow = append(v.slow, legs[0].job+t.begins(legs, begun))
+	}
 	if way == undisturbed && d > together {
 		v.breaks("apart: the legs of %s have begun within %v", legs[0].job, d)
 	}
+}
+
+// begins says of legs how long after their starts their managers began them, which they know to
+// the second, and their work.
+func (t *truth) begins(legs []*claim, begun map[string]time.Time) (text string) {
+	for _, x := range legs {
+		start := time.UnixMilli(int64(x.window.Start))
+		for _, j := range t.over {
+			if j.name == x.name && !j.start.IsZero() {
+				text += fmt.Sprintf("; %s: its manager after %v, its work after %v", x.site, j.start.Sub(start), begun[x.name].Sub(start))
+			}
+		}
+	}
+	return text
 }
 
 // money: what a broker has paid is what its sites have earned.
@@ -297,6 +317,9 @@ func (v *verdictOf) String() string {
 	fmt.Fprintln(&b, "how far apart the legs of a window began, their offsets taken off:")
 	for way, what := range [ways]string{"in whose way nothing was", "whose clusters nobody touched from 5 s before", "with a cluster upset"} {
 		fmt.Fprintf(&b, "%6d windows %s%s\n", len(v.spread[way]), what, percentiles(v.spread[way]))
+	}
+	for _, s := range v.slow {
+		fmt.Fprintf(&b, "       slowly: %s\n", s)
 	}
 	return b.String()
 }

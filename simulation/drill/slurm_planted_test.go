@@ -27,10 +27,10 @@ func clean() (*truth, *claims) {
 		t.sights[name] = &sight{site, start.Add(-20 * time.Second), start.Add(20 * time.Second)}
 		t.marks = append(t.marks, mark{what: "begin", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(2 * time.Second)},
 			mark{what: "end", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(5 * time.Second)})
-		t.over = append(t.over, overJob{site, "7", name, "games", "COMPLETED", site + "n1", "then", "0:0", false})
+		t.over = append(t.over, overJob{site, "7", name, "games", "COMPLETED", site + "n1", "then", "0:0", false, time.Time{}})
 	}
 	t.foreign = []foreignJob{{"c1", "8", "wave", start, true, true}}
-	t.over = append(t.over, overJob{"c1", "8", "wave", "news", "COMPLETED", "c1n2", "then", "0:0", false})
+	t.over = append(t.over, overJob{"c1", "8", "wave", "news", "COMPLETED", "c1n2", "then", "0:0", false, time.Time{}})
 	return t, c
 }
 
@@ -182,7 +182,7 @@ func TestSlurmChecker_ReadsMarksAndListsOfJobs(t *testing.T) {
 		t.Errorf("%v", denied)
 	}
 	over, err := readOver("c1", file, denied)
-	if want := (overJob{"c1", "1", "wrap", "news", "COMPLETED", "c1n1", "2026-11-22T19:10:41", "0:0", true}); err != nil || len(over) != 1 || over[0] != want {
+	if want := (overJob{"c1", "1", "wrap", "news", "COMPLETED", "c1n1", "2026-11-22T19:10:41", "0:0", true, time.Date(2026, 11, 22, 19, 10, 43, 0, time.UTC)}); err != nil || len(over) != 1 || over[0] != want {
 		t.Errorf("%+v, %v", over, err)
 	}
 }

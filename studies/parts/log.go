@@ -26,7 +26,7 @@ type Log struct {
 }
 
 // How wide jobs come beside a log: a day, and from a sixth of a machine's nodes to two fifths.
-const logsJobsADay = 8
+const logsJobsADay = 4
 
 // weekly is what the intervals beside a log are over.
 const weekly = "week of the log"
@@ -54,6 +54,7 @@ budget = 1000000000.0
 cycle = "30m"
 horizon = "3d"
 algorithm = "amp"
+max_alternatives = 5
 `
 
 // beside is a log at both sites.
