@@ -18,6 +18,10 @@ var pilotMessages = []Properties{
 // PilotLease is how long a pilot is wanted after it was last asked for.
 const PilotLease = 8 * grid.Minute
 
+// PilotLeaves is how long before the end of its grant a pilot leaves, whatever becomes of all others:
+// so that it is gone when the grant is over.
+const PilotLeaves = 5 * grid.Second
+
 // MaxPilots bounds the pilots of a request.
 const MaxPilots = 64
 

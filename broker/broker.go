@@ -29,6 +29,8 @@
 package broker
 
 import (
+	"cmp"
+
 	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/broker/jobs"
 	"github.com/bourse-grid/bourse/broker/pilots"
@@ -74,7 +76,7 @@ func New(cfg Config) *Broker {
 	b.glances = &glances{memory: mem, asking: b.asking, scheduler: b.scheduler}
 	b.scheduler.glances = b.glances
 	b.appraisals = &appraisals{memory: mem}
-	b.gathers = pilots.New(cfg.Name, cfg.OfferWait, mem.State, b.co)
+	b.gathers = pilots.New(cfg.Name, cmp.Or(cfg.RoundWait, cfg.OfferWait), mem.State, b.co)
 	b.intake.gathers = b.gathers
 	b.scheduler.errands = b.errands
 	b.scheduler.listSites(b.mem.Peers.Usable(nil))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/bourse-grid/bourse/agents"
+	"github.com/bourse-grid/bourse/broker/pilots"
 	"github.com/bourse-grid/bourse/broker/planning"
 	"github.com/bourse-grid/bourse/broker/tenancy"
 	"github.com/bourse-grid/bourse/broker/transaction"
@@ -77,6 +78,7 @@ type Config struct {
 	Hold      grid.Duration // how long a hold may last
 	InDoubt   grid.Duration // how long a prepared leg may stay in doubt
 	OfferWait grid.Duration // how long to wait for answers to requests for offers and quotes
+	RoundWait grid.Duration // how long to wait for answers about pilots; 0: OfferWait
 	LostAfter grid.Duration // how long a site with a leg that is due may be silent before it is lost; 0: see limitOf, NeverLost: for ever
 
 	// Lossless says that every message arrives exactly once, in the instant in which
@@ -137,12 +139,12 @@ func Defaults(name string) Config {
 // ServiceDefaults returns Defaults with the bounds needed by a process that serves for
 // years. Jobs are forgotten 7 days after they are over. At most 64 MB of detail an hour
 // and 100 refused submissions of a user an hour are recorded. No user may have more than
-// 10,000 waiting jobs, and no job waits for a better window. Each cycle has a phase of its
-// own, drawn from the name and the cycle.
+// 10,000 waiting jobs, and no job waits for a better window. Answers about pilots are awaited for
+// pilots.RoundWait. Each cycle has a phase of its own, drawn from the name and the cycle.
 func ServiceDefaults(name string) Config {
 	c := Defaults(name)
 	c.KeepJobs, c.Explain, c.Refusals, c.MaxWaiting = 7*grid.Day, 64<<20, 100, 10_000
-	c.Refuse = true
+	c.Refuse, c.RoundWait = true, pilots.RoundWait
 	c.Patience, c.Phases = 0, uint64(Phase(name, grid.MaxDuration))|1
 	return c
 }
@@ -185,6 +187,8 @@ func (c *Config) Validate() error {
 	switch {
 	case c.KeepJobs < 0 || c.KeepJobs > grid.MaxDuration:
 		return fmt.Errorf("broker %q: keep_jobs %v is outside 0..%v seconds", c.Name, c.KeepJobs, grid.MaxDuration)
+	case c.RoundWait < 0 || c.RoundWait > grid.MaxDuration:
+		return fmt.Errorf("broker %q: the wait for answers about pilots, %v, is outside 0..%v seconds", c.Name, c.RoundWait, grid.MaxDuration)
 	case c.LostAfter < NeverLost || c.LostAfter > grid.MaxDuration || c.LostAfter > 0 && c.LostAfter < minLostAfter:
 		return fmt.Errorf("broker %q: lost_after %v is neither auto nor never, nor within %v..%v seconds", c.Name, c.LostAfter, minLostAfter, grid.MaxDuration)
 	case c.Patience < Auto || c.Patience > grid.MaxDuration:

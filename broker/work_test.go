@@ -123,6 +123,40 @@ func TestHandover_AnInquiryIsAnsweredWithTheWork(t *testing.T) {
 	}
 }
 
+// A Confirm that asks whether a silent site is there may be the first that it hears, and has the
+// work as well: without it the leg was confirmed and nothing ran.
+func TestHandover_AQuestionHasTheWork(t *testing.T) {
+	t.Parallel()
+	north, south := newFakeSite("north", 4, 0), newFakeSite("south", 4, 0)
+	south.rule = func(m agents.Message) fakeAnswer {
+		_, confirm := m.(agents.Confirm)
+		_, offers := m.(agents.OfferRequest)
+		return fakeAnswer{lost: confirm || offers && south.legs != nil && len(south.legs) > 0}
+	}
+	cfg := testConfig(north, south)
+	cfg.Lead = grid.Minute
+	w := newTestWorld(t, cfg, north, south)
+	w.check.off = true // it does not know sites that are lost
+	asked, bare := map[grid.LegID]int{}, 0
+	w.After(func(_ grid.Time, _ agents.ID, out *agents.Outbox) {
+		for _, x := range out.Sends {
+			if m, ok := x.Message.(agents.Confirm); ok {
+				asked[m.Leg]++
+				if m.Work == nil {
+					bare++
+				}
+			}
+		}
+	})
+	j := testJob("wave", 8, 100*grid.Second, grid.Credit)
+	j.Ready, j.Work = 1000*sec, &grid.Work{Command: []string{"hostname"}}
+	w.submit(0, j)
+	w.Run(990 * sec)
+	if lost := only[facts.SiteLost](w); bare > 0 || len(asked) != 2 || len(lost) != 1 {
+		t.Errorf("%d Confirms without work of %v; lost %v", bare, asked, lost)
+	}
+}
+
 // A leg that replaces a lost one is told its place in the window, and the other legs.
 func TestHandover_ARepairTakesThePlaceOfWhatItMends(t *testing.T) {
 	t.Parallel()

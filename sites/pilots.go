@@ -20,8 +20,10 @@ const maxPilotLimit = 365 * grid.Day
 
 // requested passes a broker's request on.
 func (p pilots) requested(t step, m agents.PilotsRequest) {
-	if f := p.life(m.Broker); uint32(m.Ref>>32) < f.highest { // its orders may be out of date, and none of them is followed
-		t.reply(agents.Pilots{Ref: m.Ref, Refusal: fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, m.Broker, p.cfg.Name, m.Ref>>32)})
+	// Orders of a life that is over may be out of date, and none of them is followed. Brokers of before lives
+	// were part of the number say 0 there.
+	if f, life := p.life(m.Broker), uint32(m.Ref>>32); 0 < life && life < f.highest {
+		t.reply(agents.Pilots{Ref: m.Ref, Refusal: fenced("incarnation %d of %s has spoken to %s, %d is over", f.highest, m.Broker, p.cfg.Name, life)})
 		return
 	}
 	why := p.senselessPilots(m)

@@ -22,7 +22,26 @@ func (gs *Gathers) ask(now grid.Time, x *job, out *agents.Outbox) {
 	}
 	x.late, x.asked = nil, x.ref
 	gs.tell(x, out)
-	out.Alarm(now.Add(gs.wait), waited{x.job.Name, x.ref})
+	out.Alarm(now.Add(x.patience(now, gs.wait)), waited{x.job.Name, x.ref})
+}
+
+// A round waits leastWait at least, and otherwise ends so early that a pilot which idles has grantIn left:
+// in that time it is granted more.
+const (
+	leastWait = 10 * grid.Second
+	grantIn   = agents.PilotLeaves + 10*grid.Second
+)
+
+// patience is for how much of wait a round waits. No pilot leaves because another one's site is slow.
+func (x *job) patience(now grid.Time, wait grid.Duration) grid.Duration {
+	for _, p := range x.state.Pilots {
+		if p.Begin < 0 || p.Given || p.Worked > 0 {
+			continue
+		}
+		over := x.state.Zero.Add(grid.Duration(p.Begin+p.Granted) * grid.Second)
+		wait = min(wait, max(over.Sub(now)-grantIn, leastWait))
+	}
+	return wait
 }
 
 // nextRef numbers a request. The upper half is the life, so that a site knows a request of an earlier
@@ -95,7 +114,13 @@ func (gs *Gathers) Answered(now grid.Time, from agents.ID, m agents.Pilots, out 
 	if i >= 0 && (x.ref == 0 || x.ref != m.Ref) {
 		x.tooLate(i, m)
 	}
-	if i < 0 || x.ref == 0 || x.ref != m.Ref || !x.waits[i] {
+	if i < 0 || x.ref == 0 || x.ref != m.Ref {
+		return
+	}
+	if !x.waits[i] {
+		if x.news(i, m) { // it has answered before, and a pilot has begun since, while another site is awaited
+			x.take(i, m)
+		}
 		return
 	}
 	x.waits[i] = false

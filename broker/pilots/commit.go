@@ -64,10 +64,21 @@ func (x *job) legs(start grid.Time) (list []grid.Leg) {
 	return list
 }
 
+// with is the job that a transaction is for; nil: it is none that is gathered. By its name it might be
+// another one, which has come since.
+func (gs *Gathers) with(t *transaction.Tx) *job {
+	for _, x := range gs.of {
+		if x.tx == t {
+			return x
+		}
+	}
+	return nil
+}
+
 // Decided goes on after a transaction of a job that is gathered. It reports false for any other.
 func (gs *Gathers) Decided(now grid.Time, t *transaction.Tx, out *agents.Outbox) bool {
-	x := gs.of[gs.rec.Names[t.Job().Name]]
-	if x == nil || x.tx != t {
+	x := gs.with(t)
+	if x == nil {
 		return false
 	}
 	x.tx = nil

@@ -35,12 +35,17 @@ type Gathers struct {
 	rec  *jobs.State
 	co   *transaction.Coordinator
 	name string        // of the broker
-	wait grid.Duration // for answers
+	wait grid.Duration // for the answers of a round; see patience
 	of   map[*jobs.Job]*job
 	ref  uint64 // of the last requests
 }
 
-// New returns the gathers of a broker of that name, which waits so long for the answers of sites.
+// RoundWait is how long a broker that serves waits for the answers of a round. A site answers when a look
+// has come that began after the question. Over ssh one is made every 10 s at most, and may take as
+// long: with the 10 s that offers are awaited, about every second round would end without its answer.
+const RoundWait = 25 * grid.Second
+
+// New returns the gathers of a broker of that name, which waits so long for the answers of a round.
 func New(name string, wait grid.Duration, rec *jobs.State, co *transaction.Coordinator) *Gathers {
 	return &Gathers{rec: rec, co: co, name: name, wait: wait, of: map[*jobs.Job]*job{}}
 }
@@ -178,7 +183,7 @@ func (gs *Gathers) due(now grid.Time, m due, out *agents.Outbox) {
 	case gone, !x.job.State.Open() && (x.g == nil || !x.g.Unsettled()):
 		gs.end(now, x, out)
 		return
-	case x.job.State == grid.JobWaiting && x.job.Held: // what it comes after is not placed yet
+	case x.held() && (x.g == nil || !x.g.Unsettled()): // nothing is to be asked for, or paid
 		gs.at(x, now.Add(grid.Minute), out)
 		return
 	}
@@ -217,6 +222,8 @@ func (x *job) reconcile(now grid.Time, gs *Gathers) {
 	case !s.Open():
 		x.g.Withdraw(at)
 		x.g.Fallen(at)
+	case x.held():
+		x.g.Fallen(at)
 	case x.g.Phase() != gather.Committing:
 	case s == grid.JobWaiting && x.worked(): // the window is lost
 		x.g.Fallen(at)
@@ -226,6 +233,10 @@ func (x *job) reconcile(now grid.Time, gs *Gathers) {
 		x.g.Whole()
 	}
 }
+
+// held reports whether what the job comes after is not placed, or not any more. Its pilots are then
+// to leave, and until all are settled their sites are asked.
+func (x *job) held() bool { return x.job.State == grid.JobWaiting && x.job.Held }
 
 // worked reports whether the record says that the window was committed.
 func (x *job) worked() bool {

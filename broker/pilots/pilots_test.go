@@ -154,6 +154,50 @@ func TestReconcile_AnOpenTransactionComesFirst(t *testing.T) {
 	}
 }
 
+// A job whose window was lost, and which waits again until what it comes after is placed, has its
+// pilots leave, and asks of them until they are settled: their charges would stay open. It asks for
+// nothing else.
+func TestDue_AHeldJobSettlesItsPilots(t *testing.T) {
+	t.Parallel()
+	x := &job{job: jobs.NewJob(grid.Job{Name: "wave", Gather: &grid.Gather{}}), parts: []grid.JobPart{{Nodes: 1}, {Nodes: 1}}}
+	x.state = grid.Gathering{ID: grid.TxID{Broker: "vo1", Seq: 7}, Parts: []grid.GatheringPart{{Site: "north"}, {Site: "south"}}}
+	x.g = gather.New(gather.Order{Length: 3600, Waste: 500_000, Deadline: 86_400, Parts: []gather.Part{{Nodes: 1, Cluster: 8}, {Nodes: 1, Cluster: 8}}})
+	x.g.Round(gather.Look{At: 0, Fits: []bool{true, true}})
+	both := []gather.Sight{{Part: 0, State: gather.Running, Begin: 5}, {Part: 1, State: gather.Running, Begin: 6}}
+	x.g.Round(gather.Look{At: 60, Pilots: both})
+	x.job.State, x.job.Held = grid.JobWaiting, true
+	gs := &Gathers{of: map[*jobs.Job]*job{x.job: x}, rec: &jobs.State{Lives: &lives.Lives{}, Names: map[string]*jobs.Job{"wave": x.job}}}
+	asks := func() (leave, stay int) {
+		var out agents.Outbox
+		x.next = 70_000
+		gs.due(70_000, due{"wave", 70_000}, &out)
+		for _, s := range out.Sends {
+			for _, o := range s.Message.(agents.PilotsRequest).Orders {
+				if o.Leave {
+					leave++
+				} else {
+					stay++
+				}
+			}
+		}
+		return leave, stay
+	}
+	if leave, stay := asks(); leave != 2 || stay != 0 {
+		t.Errorf("%d pilots are told to leave, %d to stay", leave, stay)
+	}
+	x.look = gather.Look{At: 80}
+	if acts := x.decide(80_000); len(acts) > 0 {
+		t.Errorf("%+v", acts)
+	}
+	x.g.Seen(gather.Sight{Part: 0, State: gather.Ended, Begin: 5, End: 75}, gather.Sight{Part: 1, State: gather.Ended, Begin: 6, End: 75})
+	if x.ref = 0; x.g.Unsettled() {
+		t.Fatal("pilots that ended are not settled")
+	}
+	if asks(); x.ref != 0 || x.next != 130_000 {
+		t.Errorf("it asks on (%d), next at %v", x.ref, x.next)
+	}
+}
+
 // A pilot that begins between rounds brings the next one at once: it may have left before that is
 // due. One that leaves, or of which that is known, does not.
 func TestGather_APilotThatBeginsBringsTheRound(t *testing.T) {

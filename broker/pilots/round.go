@@ -44,7 +44,7 @@ func (gs *Gathers) round(now grid.Time, x *job, out *agents.Outbox) {
 // decide follows the rules. While a transaction or a window is there, it only sees.
 func (x *job) decide(now grid.Time) []gather.Act {
 	switch j := x.job; {
-	case j.State != grid.JobWaiting:
+	case j.State != grid.JobWaiting, x.held():
 		x.g.Seen(x.look.Pilots...)
 		return nil
 	case now.Add(x.parts[0].Length) >= j.Deadline:
@@ -123,7 +123,7 @@ func (gs *Gathers) carryOut(now grid.Time, x *job, acts []gather.Act, out *agent
 		gs.record(x, facts.Gathered{}, out)
 	}
 	next := now.Add(settleEvery)
-	if x.job.State == grid.JobWaiting {
+	if x.job.State == grid.JobWaiting && !x.held() {
 		next = max(x.state.Zero.Add(grid.Duration(x.g.Next())*grid.Second), now.Add(grid.Second))
 	}
 	gs.at(x, next, out)

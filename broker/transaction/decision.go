@@ -49,7 +49,7 @@ func (co *Coordinator) sayDecision(t *Tx, confirm, cancel agents.Row, out *agent
 		switch {
 		case t.state == grid.TxCommitted && l.state <= grid.Prepared:
 			out.Row(confirm)
-			out.Send(p.id, agents.Confirm{Leg: t.LegID(i), DecidedBy: co.lives.Current().Incarnation, Work: co.Handover(t, i)})
+			out.Send(p.id, co.confirmation(t, i))
 		case l.returns:
 			co.losses.tellReturned(p, t, i, out)
 		case t.state == grid.TxCommitted && t.releases(l):
@@ -62,6 +62,12 @@ func (co *Coordinator) sayDecision(t *Tx, confirm, cancel agents.Row, out *agent
 			l.state = grid.Cancelled
 		}
 	}
+}
+
+// confirmation tells a leg's site of COMMIT. Repeated, or sent as a question, it has the leg's work
+// as well: the site may not have got the first one, or may have lost it with its disk.
+func (co *Coordinator) confirmation(t *Tx, i int) agents.Confirm {
+	return agents.Confirm{Leg: t.LegID(i), DecidedBy: co.lives.Current().Incarnation, Work: co.Handover(t, i)}
 }
 
 // steps are what its sites have not answered: repeating them again replaces any earlier

@@ -1,6 +1,10 @@
 package transaction
 
-import "github.com/bourse-grid/bourse/grid"
+import (
+	"slices"
+
+	"github.com/bourse-grid/bourse/grid"
+)
 
 // A job's work goes to the site of each leg with the Confirm. By then the transaction is
 // decided, and each site has said in Held what the others must know. The handover
@@ -62,7 +66,7 @@ func (t *Tx) carrier(i int) (*Tx, int) {
 }
 
 // Shown is the leg that carries a part of a job's window, or last did; nil if the job
-// never had one.
+// never had one. Cost: the number of transactions, if the window is lost and another try was begun.
 func (x *List) Shown(j *Job, part int) (*Tx, int) {
 	var first *Tx
 	switch {
@@ -70,6 +74,13 @@ func (x *List) Shown(j *Job, part int) (*Tx, int) {
 		first, _ = x.window(j.txs[0], 0)
 	case j.last != nil && j.last.state == grid.TxCommitted:
 		first, _ = x.window(j.last, 0)
+	case j.last != nil: // what ran in a window that is lost stays to be read while others are tried
+		for _, t := range slices.Backward(x.list) {
+			if t.job == j && t.state == grid.TxCommitted {
+				first, _ = x.window(t, 0)
+				break
+			}
+		}
 	}
 	if first == nil || part < 0 || part >= len(first.legs) {
 		return nil, 0

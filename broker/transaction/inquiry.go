@@ -17,8 +17,8 @@ func (rec *recovery) inquire(from agents.ID, m agents.Inquire, out *agents.Outbo
 	out.Row(row)
 	life := rec.lives.Current().Incarnation
 	if v == agents.Commit {
-		if work := rec.Handover(rec.txs.Get(m.Leg.Tx), m.Leg.Leg); work != nil { // an Answer cannot carry it
-			out.Send(from, agents.Confirm{Leg: m.Leg, DecidedBy: life, Work: work})
+		if c := rec.co.confirmation(rec.txs.Get(m.Leg.Tx), m.Leg.Leg); c.Work != nil { // an Answer cannot carry it
+			out.Send(from, c)
 			return
 		}
 	}

@@ -197,7 +197,7 @@ func (l *Leg) costs(end grid.LegState, refund, penalty grid.Credits) grid.Credit
 func (l *Leg) confirmable() bool { return l.claim && l.Replaces() == grid.LegID{} }
 
 // tellReturned makes a site release a leg that it still carries, for its whole price. A
-// leg that is not yet confirmed there is confirmed first.
+// leg that is not yet confirmed there is confirmed first, without its work, which is not to run.
 func (los *losses) tellReturned(p *Site, t *Tx, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:

@@ -148,7 +148,7 @@ func (wat *watcher) ask(now grid.Time, p *Site, t *Tx, leg grid.LegID, out *agen
 	p.await(now)
 	switch {
 	case p.listed && t.resolved:
-		out.Send(p.id, agents.Confirm{Leg: leg, DecidedBy: wat.lives.Current().Incarnation})
+		out.Send(p.id, wat.co.confirmation(t, leg.Leg))
 	case p.listed:
 		out.Send(p.id, agents.OfferRequest{Cycle: ProbeRef})
 	case now >= p.lists.Add(LastRepeat): // not more often, as a Listing may be long

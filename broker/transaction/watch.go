@@ -170,7 +170,7 @@ func (wat *watcher) watchDue(now grid.Time, m watchDue, out *agents.Outbox) {
 	}
 	if p.listed && !p.asserts(m.Leg) {
 		out.Row("B63")
-		out.Send(p.id, agents.Confirm{Leg: m.Leg, DecidedBy: wat.lives.Current().Incarnation})
+		out.Send(p.id, wat.co.confirmation(t, m.Leg.Leg))
 	}
 	m.Wait = min(2*m.Wait, grid.Hour)
 	out.Alarm(now.Add(m.Wait/2), m)

@@ -42,3 +42,30 @@ func TestWindow_ALegTakesThePlaceOfThatOfItsGroup(t *testing.T) {
 		}
 	}
 }
+
+// What has run in a window that is lost can still be read while other windows are tried.
+func TestShown_TheLastWindowOutlivesATry(t *testing.T) {
+	t.Parallel()
+	j, x := &Job{}, &List{}
+	try := func(of *Job, s grid.TxState) *Tx {
+		t := &Tx{few: &none, id: grid.TxID{Broker: "vo1", Incarnation: 1, Nonce: 1, Seq: x.next()}, job: of, state: s, sites: []string{"north"}, legs: make([]Leg, 1)}
+		x.begin(t)
+		return t
+	}
+	first := try(j, grid.TxCommitted)
+	try(&Job{}, grid.TxCommitted)
+	for _, s := range []grid.TxState{grid.TxAborted, grid.TxHolding} {
+		try(j, s)
+		if got, leg := x.Shown(j, 0); got != first || leg != 0 {
+			t.Errorf("after a try that is %v leg %d of %+v is shown", s, leg, got)
+		}
+	}
+	if got, _ := x.Shown(j, 1); got != nil {
+		t.Error("a leg is shown that it never had")
+	}
+	none := &Job{}
+	try(none, grid.TxAborted)
+	if got, _ := x.Shown(none, 0); got != nil {
+		t.Errorf("of a job without a window %+v is shown", got)
+	}
+}

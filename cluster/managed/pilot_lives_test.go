@@ -158,3 +158,28 @@ func TestForgotten_WhatWasDeletedIsKnownInTheNextLife(t *testing.T) {
 		t.Errorf("by facts %v, by an image %v", byFacts.orphans, byImage.orphans)
 	}
 }
+
+// One pilot ends as another begins: that is told, though as many run as before.
+func TestAnswer_APilotThatBeginsAsAnotherEnds(t *testing.T) {
+	t.Parallel()
+	by := &restOf{}
+	all, one := idling(by)
+	next := grid.LegID{Tx: one.Pilot.Tx, Leg: grid.MaxParts}
+	all.record(100_000, facts.PilotClaimed{Pilot: next, Group: "g1", Nodes: 2, Limit: grid.Hour, Granted: 90 * grid.Second})
+	orders := []agents.PilotOrder{{Pilot: one.Pilot, Granted: 90 * grid.Second}, {Pilot: next, Granted: 90 * grid.Second}}
+	all.ask(100_000, "site:north", agents.ClusterPilotsRequest{For: "broker:vo1", Ask: agents.PilotsRequest{Ref: 1, Job: "wave", User: "ana", Group: "g1", Nodes: 2, Limit: grid.Hour, Orders: orders}})
+	told := 0
+	looks := func(at grid.Time) {
+		by.asked = at
+		all.answer(at, grid.Reason{}, func(agents.ID, agents.Message) { told++ })
+	}
+	all.saw(120_000, one, runs, runningAt(110_000))
+	looks(120_000)
+	all.saw(140_000, one, over, &grid.ManagedJob{State: grid.ManagedEnded, Start: 110_000, End: 135_000, Nodes: []string{"n1", "n2"}})
+	all.saw(140_000, all.find(next), runs, runningAt(136_000))
+	looks(140_000)
+	looks(150_000)
+	if told != 2 {
+		t.Errorf("told %d times, must be twice", told)
+	}
+}

@@ -55,7 +55,7 @@ type pilotsAsked struct {
 	m    agents.ClusterPilotsRequest
 	at   grid.Time
 	told bool
-	run  int // so many of its pilots ran then
+	had  int // so many of its pilots had begun then
 }
 
 // pilot is one of them.
@@ -209,12 +209,12 @@ func (all *pilots) ask(now grid.Time, from agents.ID, m agents.ClusterPilotsRequ
 func (all *pilots) answer(now grid.Time, failed grid.Reason, send func(to agents.ID, m agents.Message)) {
 	asked, _ := all.by.lookedAt()
 	for i := range all.asked {
-		x, run := &all.asked[i], all.running(all.asked[i].m.Ask.Orders)
-		if x.told && run <= x.run || asked < x.at {
+		x, begun := &all.asked[i], all.begun(all.asked[i].m.Ask.Orders)
+		if x.told && begun <= x.had || asked < x.at {
 			continue
 		}
 		again := x.told // nothing is wanted anew
-		x.told, x.run = true, run
+		x.told, x.had = true, begun
 		a := all.about(now, x.m.Ask, !again && !failed.Refused())
 		if failed.Refused() {
 			a.Refusal, a.Fits = failed, false
@@ -228,10 +228,11 @@ func (all *pilots) answer(now grid.Time, failed grid.Reason, send func(to agents
 	}
 }
 
-// running counts the ordered pilots that run, as last seen.
-func (all *pilots) running(orders []agents.PilotOrder) (n int) {
+// begun counts the ordered pilots that have begun, whatever has become of them: one that begins as
+// another ends is news.
+func (all *pilots) begun(orders []agents.PilotOrder) (n int) {
 	for _, o := range orders {
-		if x := all.find(o.Pilot); x != nil && x.is().State == grid.PilotRuns {
+		if x := all.find(o.Pilot); x != nil && x.is().Begin > 0 {
 			n++
 		}
 	}
@@ -361,13 +362,10 @@ func (all *pilots) until() map[string]grid.Time {
 	return until
 }
 
-// pilotLeaves is how long before the end of its grant a pilot leaves, whatever becomes of the rest.
-const pilotLeaves = 5 * grid.Second
-
 // leavesAt is when a pilot that runs leaves, as far as its site knows: what it is to be granted
 // beyond what was seen or confirmed it may not have been told.
 func (p *pilot) leavesAt() grid.Time {
-	return p.Begin.Add(max(p.PilotClaimed.Granted, p.shown) - pilotLeaves)
+	return p.Begin.Add(max(p.PilotClaimed.Granted, p.shown) - agents.PilotLeaves)
 }
 
 // room returns the nodes of the pilot of a leg, or says why it cannot have them. The last look may

@@ -26,15 +26,13 @@ import (
 //
 // It leaves by itself shortly before its grant is over, whatever becomes of all others.
 
-// The times of a pilot.
-const (
-	leavesBefore = "5"  // seconds before the end of its grant
-	unreadable   = "30" // seconds for which it goes on if its folder cannot be read
-)
+// unreadable is for how many seconds a pilot goes on whose folder cannot be read.
+const unreadable = "30"
 
 // pilot is the script of a pilot. It uses nothing but the shell and a few tools.
 func pilot(name, here string, granted grid.Duration) string {
-	head := fmt.Sprintf("#!/bin/sh\n# Submitted by Bourse as the pilot %s.\nbourse_here=%s\nbourse_granted=%d\n", name, ssh.Quote(here), int64(granted/grid.Second))
+	head := fmt.Sprintf("#!/bin/sh\n# Submitted by Bourse as the pilot %s.\nbourse_here=%s\nbourse_granted=%d\nbourse_leaves=%d\n",
+		name, ssh.Quote(here), int64(granted/grid.Second), int64(agents.PilotLeaves/grid.Second))
 	return head + idling
 }
 
@@ -87,7 +85,7 @@ while :; do
   elif [ $((bourse_now - bourse_seen)) -ge ` + unreadable + ` ]; then
     bourse_told=1
   fi
-  if [ -n "$bourse_told" ] || [ $((bourse_now - bourse_begin)) -ge $((bourse_granted - ` + leavesBefore + `)) ]; then bourse_leave; fi
+  if [ -n "$bourse_told" ] || [ $((bourse_now - bourse_begin)) -ge $((bourse_granted - bourse_leaves)) ]; then bourse_leave; fi
   if [ -e "$bourse_here/go" ]; then
     "$bourse_mkdir" "$bourse_here/decided" 2>/dev/null
     (: >"$bourse_here/going") 2>/dev/null

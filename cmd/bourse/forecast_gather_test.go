@@ -57,7 +57,7 @@ func TestForecast_OfAJobThatIsGathered(t *testing.T) {
 		t.Errorf("first %s then %s", out, again)
 	}
 	out, said, code = ask("--past", "south:20="+in("old.swf"), "--at", "60d")
-	if code != 0 || !strings.Contains(said, "of different times") || !strings.Contains(out, "wave: 8 of 20 at north, 16 of 20 at south, submitted at 1970-03-02") || !strings.Contains(out, "9 in 10 such jobs begin within") {
+	if code != 0 || !strings.Contains(said, "of different times") || !strings.Contains(out, "wave: 8 of 20 at north, 16 of 20 at south, submitted 60d into the logs") || !strings.Contains(out, "9 in 10 such jobs begin within") {
 		t.Errorf("exit %d, %s: %s", code, said, out)
 	}
 	out, said, code = ask("--past", "south:16x2="+in("south.swf")) // 20 cores of two a node
@@ -73,7 +73,10 @@ func TestForecast_OfAJobThatIsGathered(t *testing.T) {
 // Saved snapshots are a log, too: of the jobs that have ended in them, each once.
 func TestForecast_OfAGatherFromSavedSnapshots(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "of [2025]*") // which is no pattern
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "wave.toml"), []byte(gatheredWave), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +133,8 @@ func TestForecast_OfAGatherSaysWhatIsWrong(t *testing.T) {
 		"wave.toml --past south=DIR/n.swf" + both:                    "--past south: given twice",
 		"wave.toml --past north=DIR/bare.swf --past south=DIR/n.swf": "its header does not give the cluster's size; write it with the site, --past north:128=",
 		"wave.toml --past north=DIR/none.swf --past south=DIR/n.swf": "--past north: open ",
-		"wave.toml --at 1d" + both:                                   "the logs begin too late: what all have is 1d before 1970-01-02 00:00:00Z; a forecast needs 6d 12h, and one by 30 instants 26d 19h",
-		"wave.toml --at 41d" + both:                                  "--at: 1970-02-11 00:00:00Z is not within what all logs have",
+		"wave.toml --at 1d" + both:                                   "the logs begin too late: all have 1d before the instant of the forecast, which needs 6d 12h, and for all 30 replays 26d 19h",
+		"wave.toml --at 41d" + both:                                  "--at: 41d is not within what all logs have, 0s to 39d 12h",
 		"wave.toml --nodes 2" + both:                                 "--nodes has no effect on --gather, which goes by its job file and --past; leave it out",
 		"plain.toml" + both:                                          "no job in it has [job.gather]",
 		"two.toml" + both:                                            `the jobs "wave" and "more" are both gathered; --gather takes one`,
@@ -145,8 +148,14 @@ func TestForecast_OfAGatherSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q", args, code, said, want)
 		}
 	}
-	if _, said, code := workloadCommand("forecast", "--slurm", "--past", "a=b", "--nodes", "1", "--duration", "1h"); code != 2 || !strings.Contains(said, "--past has no effect without --gather") {
-		t.Errorf("exit %d, %q", code, said)
+	for args, want := range map[string]string{
+		"--slurm --past a=b --nodes 1 --duration 1h": "--past has no effect without --gather",
+		"--past a=b": "--past has no effect without --gather",
+		"--at 3d":    "--at has no effect without --gather",
+	} {
+		if _, said, code := workloadCommand(strings.Fields("forecast " + args)...); code != 2 || !strings.Contains(said, want) {
+			t.Errorf("%s: exit %d, %q", args, code, said)
+		}
 	}
 	if _, said, code := workloadCommand("forecast", "--slurm"); code != 2 || !strings.Contains(said, `required flag(s) "duration", "nodes" not set`) {
 		t.Errorf("exit %d, %q", code, said)

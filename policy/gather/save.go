@@ -60,16 +60,17 @@ func (g *Gather) Whole() {
 	g.try = try{}
 }
 
-// Fallen says that the window is lost, or over: what is left of its pilots is to leave. With
-// more of the allowance it may be gathered once more.
+// Fallen says that the window is lost, or over, or can't come about now: what is left of its
+// pilots is to leave. With more of the allowance it may be gathered once more.
 func (g *Gather) Fallen(now int64) {
+	fell := g.phase == Committing
 	for i := range g.parts {
 		if p := g.parts[i].pilot; p != nil {
-			p.given = true
+			p.given, fell = true, true
 			g.parts[i].pilot = nil
 		}
 	}
-	if g.phase == Committing {
+	if fell && g.phase != Abandoned {
 		g.phase, g.next, g.try = Gathering, now+roundEvery, try{}
 	}
 }

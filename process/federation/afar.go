@@ -131,7 +131,7 @@ as = %q
 
 // afarIn lists the sites of a folder whose clusters are elsewhere, by name.
 func afarIn(dir string) (names []string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "site-*", "site.toml"))
+	files, err := filesIn(dir, "site-*/site.toml")
 	for _, file := range files {
 		if cfg, err := configs.ReadSiteProcess(file); err == nil && cfg.Cluster.SSH != "" {
 			names = append(names, cfg.Name)

@@ -73,3 +73,19 @@ func TestLayOutAfar_FindsOnceWhatThereIs(t *testing.T) {
 		t.Error("a site is laid out of which nothing is known")
 	}
 }
+
+// A folder whose name looks like a pattern is read as it is called.
+func TestFilesIn_AFolderWhoseNameLooksLikeAPattern(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "mine [2]")
+	file := filepath.Join(dir, "site-north", "site.toml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := filesIn(dir, "site-*/site.toml", "*/*/*.toml"); err != nil || !slices.Equal(files, []string{file}) {
+		t.Errorf("found %v, %v", files, err)
+	}
+}

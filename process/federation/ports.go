@@ -2,7 +2,9 @@ package federation
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -21,15 +23,10 @@ const MaxPort = 32000
 
 // Reserve sets aside the addresses in existing files.
 func (p *Ports) Reserve(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.toml"))
+	files, err := filesIn(dir, "*/*.toml", "*/*/*.toml") // the latter of brokers of several VOs
 	if err != nil {
 		return err
 	}
-	of, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.toml")) // brokers of several VOs
-	if err != nil {
-		return err
-	}
-	files = append(files, of...)
 	for _, f := range files {
 		var c configs.Process
 		if s, err := configs.ReadSiteProcess(f); err == nil {
@@ -45,6 +42,20 @@ func (p *Ports) Reserve(dir string) error {
 		p.taken = append(p.taken, c.Listen.Address, c.Gossip.Address, c.HTTP)
 	}
 	return nil
+}
+
+// filesIn lists the files of a folder that match one of the patterns. The folder's own name is none.
+func filesIn(dir string, patterns ...string) (files []string, err error) {
+	for _, pattern := range patterns {
+		names, err := fs.Glob(os.DirFS(dir), pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			files = append(files, filepath.Join(dir, name))
+		}
+	}
+	return files, nil
 }
 
 // Take returns n ports that are free for TCP and UDP.

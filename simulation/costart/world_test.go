@@ -61,6 +61,12 @@ func newWorld(t *testing.T, local map[string][]grid.LocalJob) *world {
 
 // worldOf has clusters of so many nodes, whose managers are as the options say.
 func worldOf(t *testing.T, size int, as manager.Options, local map[string][]grid.LocalJob) *world {
+	return worldLike(t, size, as, local, func(m agents.Agent) agents.Agent { return m }, 0)
+}
+
+// worldLike has drivers made of managers, and a broker that waits so long for the answers of a round; 0: as
+// long as for offers.
+func worldLike(t *testing.T, size int, as manager.Options, local map[string][]grid.LocalJob, driven func(agents.Agent) agents.Agent, wait grid.Duration) *world {
 	x := &world{t: t, w: sim.New(), hosts: map[agents.ID]*host{}, managers: map[string]*manager.Manager{}, length: 10 * grid.Minute}
 	var ids []agents.ID
 	for _, name := range []string{"north", "south"} {
@@ -73,7 +79,7 @@ func worldOf(t *testing.T, size int, as manager.Options, local map[string][]grid
 		as.Pilots, as.Seed, as.Policy, as.Partitions = true, 3, backfill.EASY, []manager.Partition{{Name: "batch", Nodes: nodes, Jobs: local[name]}}
 		m := manager.New(as)
 		x.managers[name] = m
-		x.w.Add(driver, m)
+		x.w.Add(driver, driven(m))
 		x.add(cl, func() agents.Agent {
 			return cluster.New(cluster.Config{Site: site}, managed.New(managed.Config{Site: name, Driver: driver, Groups: groups, Nodes: [][]string{nodes},
 				Pilots: 4, Prefix: "bourse.", Accounts: []managed.Account{{User: "*", As: "ana"}}, Policy: backfill.EASY, Oracle: oracle}))
@@ -85,7 +91,7 @@ func worldOf(t *testing.T, size int, as manager.Options, local map[string][]grid
 	}
 	x.add("broker:vo1", func() agents.Agent {
 		c := broker.Defaults("vo1")
-		c.Sites, c.Budget, c.Lead = ids, 1000*grid.Credit, 5*grid.Second
+		c.Sites, c.Budget, c.Lead, c.RoundWait = ids, 1000*grid.Credit, 5*grid.Second, wait
 		return broker.New(c)
 	})
 	return x

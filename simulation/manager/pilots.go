@@ -12,9 +12,6 @@ import (
 // a folder, which no crash of the manager undoes: from it a pilot reads how long it may idle,
 // and whether it becomes work. It leaves shortly before its grant is over.
 
-// leavesBefore is how long before the end of its grant a pilot leaves.
-const leavesBefore = 5 * grid.Second
-
 // folder is what was written for a pilot.
 type folder struct {
 	granted grid.Duration // from its begin
@@ -64,7 +61,7 @@ func (m *commands) grant(c agents.Command) grid.Reason {
 // idleUntil sets the end of a pilot that idles on its nodes.
 func (w *Run) idleUntil(f *folder) {
 	if f.goes == "" && !w.stopped {
-		w.ends = w.Begun.Add(max(f.granted-leavesBefore, grid.Second))
+		w.ends = w.Begun.Add(max(f.granted-agents.PilotLeaves, grid.Second))
 	}
 }
 

@@ -189,7 +189,11 @@ func promise(known []rehearsed, k, behind int) (grid.Duration, string) {
 		}
 	}
 	if failed > 0 {
-		return 0, fmt.Sprintf("with queues like now's, %d of %d replays have not begun by the deadline", failed, nearest)
+		have := "have"
+		if failed == 1 {
+			have = "has"
+		}
+		return 0, fmt.Sprintf("with queues like now's, %d of %d replays %s not begun by the deadline", failed, nearest, have)
 	}
 	return longest, ""
 }

@@ -133,10 +133,23 @@ func (c *Context) Write(name string) error {
 	return os.Rename(beside, name)
 }
 
+// beside lists the files of this one's name in the folders beside it.
+func (c *Context) beside() (list []string) {
+	dir := filepath.Dir(c.file)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name(), filepath.Base(c.file))
+		if _, err := os.Lstat(name); err == nil {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
 // ToBroker returns the client of the broker's API.
 func (c *Context) ToBroker() (*Client, error) {
 	if c.Broker == "" {
-		if list, _ := filepath.Glob(filepath.Join(filepath.Dir(c.file), "*", filepath.Base(c.file))); len(list) > 0 { // as bourse up --vos makes them
+		if list := c.beside(); len(list) > 0 { // as bourse up --vos makes them
 			return nil, fmt.Errorf("%s: names no broker, for it is that of the sites' operators; those of the VOs are %s: name one with --context", c.file, strings.Join(list, ", "))
 		}
 		return nil, fmt.Errorf(`%s: names no broker; write "broker": "https://HOST:PORT"`, c.file)

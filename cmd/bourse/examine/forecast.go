@@ -73,6 +73,9 @@ func newForecast() *cobra.Command {
 			if f.gather.job != "" {
 				return nil // flags without effect are refused before it is checked
 			}
+			if len(f.gather.past) > 0 || f.gather.at != nil {
+				return nil // they are, without --gather
+			}
 			if len(args) > 1 || len(args) == 0 && !f.slurm {
 				return fmt.Errorf("forecast takes --slurm or one saved snapshot; %d files given", len(args))
 			}

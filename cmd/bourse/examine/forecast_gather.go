@@ -33,7 +33,7 @@ instants of the last 3 to 24 days, in the queues as they were. --past names the 
 of its sites, in any format that bourse convert reads, or a folder of saved snapshots;
 SITE:NODES=LOG if a log's header does not give the cluster's nodes, SITE:NODESxCORES=LOG if it counts cores, as sacct does. A promise goes by the 15 instants whose queues were most like
 now's, and by how well earlier promises would have been kept. T is in seconds since 1970, or
-a span since all logs go on (24d).`
+a span since all logs go on (30d).`
 
 // gathering holds the flags of a forecast of a job that is gathered.
 type gathering struct {
@@ -97,6 +97,7 @@ func (g *gathering) run(seed uint64, asJSON bool, out, messages io.Writer) error
 		return err
 	}
 	begin, end := common(logs)
+	say := sayer(begin)
 	at := end
 	if g.at != nil {
 		at = g.at.From(begin)
@@ -105,12 +106,12 @@ func (g *gathering) run(seed uint64, asJSON bool, out, messages io.Writer) error
 	case end < begin:
 		return errors.New("the logs have no time in common; --past takes logs of the same weeks")
 	case at < begin || at > end:
-		return fmt.Errorf("--at: %s is not within what all logs have, %s to %s", dateTime(at), dateTime(begin), dateTime(end))
+		return fmt.Errorf("--at: %s is not within what all logs have, %s to %s", say(at), say(begin), say(end))
 	}
 	f, err := rehearsal.Of(o, logs, at, seed)
 	if errors.Is(err, rehearsal.ErrYoung) {
-		return fmt.Errorf("%w: what all have is %s before %s; a forecast needs %s, and one by %d instants %s", err,
-			display.Roughly(at.Sub(begin)), dateTime(at), display.Roughly(rehearsal.Least(&o)), rehearsal.Replays, display.Roughly(rehearsal.Span(&o)))
+		return fmt.Errorf("%w: all have %s before the instant of the forecast, which needs %s, and for all %d replays %s", err,
+			display.Roughly(at.Sub(begin)), display.Roughly(rehearsal.Least(&o)), rehearsal.Replays, display.Roughly(rehearsal.Span(&o)))
 	}
 	if err != nil {
 		return err
@@ -118,7 +119,11 @@ func (g *gathering) run(seed uint64, asJSON bool, out, messages io.Writer) error
 	if asJSON {
 		return flags.WriteJSON(out, f)
 	}
-	return printGathered(out, job, &o, at, f)
+	when := "at " + say(at)
+	if begin < undated {
+		when = say(at) + " into the logs"
+	}
+	return printGathered(out, job, &o, when, f)
 }
 
 // read reads the only job of the file that is gathered.
@@ -249,15 +254,24 @@ func (p *pastLog) inNodes(log *rehearsal.Trace, messages io.Writer) error {
 // snapshots reads a folder of saved snapshots: the jobs that have ended in them, each once.
 func (p *pastLog) snapshots() (rehearsal.Trace, error) {
 	log := rehearsal.Trace{Name: p.site, Nodes: p.nodes}
-	names, err := filepath.Glob(filepath.Join(p.file, "*.json"))
-	if err != nil || len(names) == 0 {
+	entries, err := os.ReadDir(p.file) // by name; of a pattern, the folder's own name would be a part
+	if err != nil {
+		return log, fmt.Errorf("--past %s: %w", p.site, err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && filepath.Ext(e.Name()) == ".json" {
+			names = append(names, filepath.Join(p.file, e.Name()))
+		}
+	}
+	if len(names) == 0 {
 		return log, fmt.Errorf("--past %s: no file in folder %s has a name that ends in .json; it must have saved snapshots", p.site, p.file)
 	}
 	if len(names) > maxHistoryFiles {
 		return log, fmt.Errorf("--past %s: %s in %s; must be at most %d", p.site, grid.Count(len(names), "file"), p.file, maxHistoryFiles)
 	}
 	seen := map[string]bool{}
-	for _, name := range names { // by name
+	for _, name := range names {
 		look, err := input.ReadLook(name, nil)
 		if err != nil {
 			return log, err
@@ -310,13 +324,26 @@ func common(logs []rehearsal.Trace) (begin, end grid.Time) {
 	return begin, end
 }
 
+// undated is until when the first submission of a log counts from the log's own beginning: none is of the
+// year after 1970 began.
+const undated = grid.Time(365 * grid.Day)
+
+// sayer says instants that logs have in common, from begin on: by their dates or, where the logs give
+// none, by how long after begin they are.
+func sayer(begin grid.Time) func(grid.Time) string {
+	if begin >= undated {
+		return dateTime
+	}
+	return func(t grid.Time) string { return display.Roughly(max(t.Sub(begin), 0)) }
+}
+
 // printGathered writes the answer for people.
-func printGathered(out io.Writer, job *configs.Job, o *gather.Order, at grid.Time, f *rehearsal.Forecast) error {
+func printGathered(out io.Writer, job *configs.Job, o *gather.Order, when string, f *rehearsal.Forecast) error {
 	var parts []string
 	for i, p := range job.Parts {
 		parts = append(parts, fmt.Sprintf("%d of %d at %s", p.Nodes, o.Parts[i].Cluster, p.Sites[0]))
 	}
-	fmt.Fprintf(out, "%s: %s, submitted at %s\n\n", job.Name, strings.Join(parts, ", "), dateTime(at))
+	fmt.Fprintf(out, "%s: %s, submitted %s\n\n", job.Name, strings.Join(parts, ", "), when)
 	in := func(s *int64) string {
 		if s == nil {
 			return "-"

@@ -21,7 +21,8 @@ stdout as JSON, with times in seconds. It changes nothing on the cluster and nee
 rights; what the cluster hides from other users is missing.
 
 bourse quote and bourse forecast can read such a file instead of the cluster. From
-saved snapshots, forecast also learns how much of their limits jobs use.`,
+saved snapshots, forecast also learns how much of their limits jobs use, and --gather takes a
+folder of them for a log. A line of cron keeps one, each under a name of its own.`,
 		Example: "  bourse snapshot --slurm > now.json\n" +
 			"  bourse snapshot --slurm --conf /etc/slurm-b/slurm.conf \\\n      | bourse forecast - --nodes 4 --duration 2h",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -102,11 +102,11 @@ func InOrder(list []Journal) ([]Journal, error) {
 func (s Journal) Owner() (agents.ID, error) {
 	name := s.Path
 	if !s.File {
-		files, err := filepath.Glob(filepath.Join(s.Path, "*.journal"))
+		files, err := fs.Glob(os.DirFS(s.Path), "*.journal")
 		if err != nil || len(files) == 0 {
 			return "", fmt.Errorf("%s: no journal in this folder", s.Path)
 		}
-		name = slices.Min(files)
+		name = filepath.Join(s.Path, slices.Min(files))
 	}
 	f, err := os.Open(name)
 	if err != nil {
