@@ -370,7 +370,7 @@ func (x *examiner) unsuited(site string, g *facts.GroupSeen, at *grid.Group, r *
 	_, lacks := r.Portion.On(at)
 	switch unmet := r.Require.Unmet(g.Machine); {
 	case lacks != "":
-		return "has too few " + lacks + " on a node, or does not say how many"
+		return "has " + grid.TooFew(lacks) + " on a node, or does not say what a node has"
 	case unmet != "":
 		return "has not the " + unmet + " required"
 	case !grid.May(site, r.Sites, r.Avoid):
