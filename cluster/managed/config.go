@@ -50,8 +50,9 @@ type Config struct {
 type Keeper interface {
 	// Last is what was last kept, nil if nothing was.
 	Last() []byte
-	// Keep keeps it in place of the last. It does not wait for a disk.
-	Keep(learned []byte)
+	// Keep keeps a text in place of the last. It neither makes the text, which takes a while and may
+	// be done at any time, nor waits for a disk.
+	Keep(learned func() []byte)
 	// Spoilt says that what was kept is of no use, and why.
 	Spoilt(why error)
 }

@@ -139,6 +139,29 @@ func TestMend_ForgottenReservationAndJobAreMadeAgain(t *testing.T) {
 	}
 }
 
+// The manager has forgotten a submission, and the life that knows that it was carried out has ended
+// with it. It is made again once no command of that life can take effect any more. A leg that begins
+// before that is lost, and its work never runs.
+func TestMend_WhatIsForgottenByBothIsMadeAgainIfThereIsTime(t *testing.T) {
+	t.Parallel()
+	for notice, want := range map[grid.Duration]facts.LockState{40 * grid.Second: facts.LockLost, 3 * grid.Minute: facts.LockEnded} {
+		w := reserving()
+		w.toy.lengths[nameOf(1)] = grid.Minute
+		w.wait(30 * grid.Second)
+		at := w.now.Add(notice)
+		w.placed(t, 1, what(2, at, 10*grid.Minute))
+		w.wait(2*grid.Second - 500)
+		w.toy.forget(2 * grid.Second)
+		w.begin()
+		w.run(at.Add(5 * grid.Minute))
+		w.is(t, 1, want)
+		if n := w.toy.begun[nameOf(1)]; n != 1 && want == facts.LockEnded || n > 0 && want == facts.LockLost {
+			t.Errorf("%v before its window: its work has begun %d times", notice, n)
+		}
+		w.over(t, 1)
+	}
+}
+
 func TestMend_DeletedReservationIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := submitted(t, 10*grid.Minute)

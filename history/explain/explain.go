@@ -135,6 +135,8 @@ type Option struct {
 	Lost     string        `json:"lost,omitempty"`   // why it was not taken
 	Wait     grid.Credits  `json:"wait,omitempty"`   // what the time until its end is worth, where the cycle minimises value
 	Copies   int           `json:"copies,omitempty"` // how many more there are that differ in nothing that matters
+	// Bounded says that the search for it gave up before it had looked at all choices.
+	Bounded bool `json:"bounded,omitempty"`
 }
 
 // Goal is what a job would have got with another goal, the rest of its batch as it was.
@@ -373,7 +375,7 @@ func (x *examiner) unsuited(site string, g *facts.GroupSeen, at *grid.Group, r *
 	_, lacks := r.Portion.On(at)
 	switch unmet := r.Require.Unmet(g.Machine); {
 	case lacks != "":
-		return "has too few " + lacks + " on a node, or does not say how many"
+		return "has " + grid.TooFew(lacks) + " on a node, or does not say what a node has"
 	case unmet != "":
 		return "has not the " + unmet + " required"
 	case !grid.May(site, r.Sites, r.Avoid):

@@ -245,6 +245,9 @@ func (e *Explanation) alternatives(w *writer) {
 		if o.Copies > 0 {
 			like = fmt.Sprintf("; %d more like it", o.Copies)
 		}
+		if o.Bounded {
+			like += "; bounded: there may be a better one"
+		}
 		w.line("%s %3d  %s, takes %s, %v credits (%s): %s%s", mark, o.Number, w.clock(o.Start), span(o.Time), o.Total, parts, w.where(o.Legs), like)
 		switch {
 		case o.Taken:
