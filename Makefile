@@ -72,7 +72,7 @@ test:
 # tries fewer cases here: all of them have run in test.
 RACE := agents/certificate agents/journal agents/live agents/live/gossip agents/live/lines agents/live/members agents/mirror agents/wire cluster/command cluster/local cluster/local/supervisor cluster/slurm configs/kinds \
 	parallel process process/federation report/draw report/fitted web web/api web/client web/dash web/rendezvous web/webhook workload
-RACE_LONG := cluster/command/conformance cmd/bourse cmd/bourse/batsim cmd/bourse/dialogue cmd/bourse/examine cmd/bourse/file cmd/bourse/flags cmd/bourse/operate cmd/bourse/study cmd/bourse/use simulation simulation/rehearsal simulation/torture studies studies/balance studies/choosing studies/costart studies/evidence studies/slots
+RACE_LONG := cluster/command/conformance cmd/bourse cmd/bourse/batsim cmd/bourse/dialogue cmd/bourse/examine cmd/bourse/file cmd/bourse/flags cmd/bourse/operate cmd/bourse/study cmd/bourse/use simulation simulation/rehearsal simulation/torture studies studies/balance studies/choosing studies/costart studies/evidence studies/parts studies/slots
 
 race: export BOURSE_CHECK := quick
 race:

@@ -23,6 +23,9 @@ type Config struct {
 	// Prompt says that the driver makes each look when it is asked for it. One that was asked
 	// for after the answer to a command then shows what that has done, whatever its clock says.
 	Prompt bool
+	// Mortal says that what the driver is doing ends with the process that it is in: only what
+	// has reached the manager by then can still take effect, within Late.
+	Mortal bool
 	// Pilots is how many pilots may be in the manager at once, of all jobs. Nodes are then had
 	// by pilots alone, and Reserves is false; 0: there are none, and nodes are had as they are
 	// free.

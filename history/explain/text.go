@@ -117,7 +117,11 @@ func (e *Explanation) head(w *writer) {
 		w.line("  because: %v", e.Reason)
 	}
 	if e.Waiting != nil {
-		w.line("  for that reason since %s, in %s", w.clock(e.Waiting.From), grid.Count(e.Waiting.Cycles, "cycle"))
+		in := ""
+		if e.Waiting.Cycles > 0 {
+			in = ", in " + grid.Count(e.Waiting.Cycles, "cycle")
+		}
+		w.line("  for that reason since %s%s", w.clock(e.Waiting.From), in)
 	}
 	q := &e.Asked
 	if q.Nodes > 0 {
@@ -254,6 +258,9 @@ func (e *Explanation) alternatives(w *writer) {
 		like := ""
 		if o.Copies > 0 {
 			like = fmt.Sprintf("; %d more like it", o.Copies)
+		}
+		if o.Bounded {
+			like += "; bounded: there may be a better one"
 		}
 		w.line("%s %3d  %s, takes %s, %v credits (%s): %s%s", mark, o.Number, w.clock(o.Start), span(o.Time), o.Total, parts, w.where(o.Legs), like)
 		switch {

@@ -52,6 +52,7 @@ type Cluster struct {
 	defaultPartition     string
 	places               map[string]line // of partitions, for messages
 	booted               string          // when the controller began, by scontrol show config
+	unaccounted          bool            // it keeps no accounting
 }
 
 // member is a user's association with an account, in a partition or all.
@@ -135,6 +136,9 @@ func configured(lines []line, name string) (*Cluster, error) {
 	if err := c.takePartitions(partitions, named, name); err != nil {
 		return nil, err
 	}
+	if c.unaccounted { // such a controller calculates priorities at submission alone
+		c.Priority.CalcPeriod = 0
+	}
 	if len(unused) > 0 {
 		c.note("%s: not used: %s", filepath.Base(name), listed(unused))
 	}
@@ -173,6 +177,10 @@ func (c *Cluster) key(p pair, unused *[]string) error {
 	switch name {
 	case "boot_time":
 		c.booted = p.value
+		return nil
+	case "accountingstoragetype":
+		k := kind(p.value)
+		c.unaccounted = k == "none" || k == "(null)" // newer releases say so
 		return nil
 	case "schedulerparameters":
 		words, err := parameters(&c.Config, p.value)
