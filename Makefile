@@ -71,8 +71,8 @@ test:
 # minutes then, or that link the whole program once more each, are in drill. tree/race_test.go holds both lists true. What takes long
 # tries fewer cases here: all of them have run in test.
 RACE := agents/certificate agents/journal agents/live agents/live/gossip agents/live/lines agents/live/members agents/mirror agents/wire cluster/command cluster/local cluster/local/supervisor cluster/slurm configs/kinds \
-	parallel process process/federation report/draw web web/api web/client web/dash web/rendezvous web/webhook workload
-RACE_LONG := cluster/command/conformance cmd/bourse report cmd/bourse/batsim cmd/bourse/dialogue cmd/bourse/examine cmd/bourse/file cmd/bourse/flags cmd/bourse/operate cmd/bourse/study cmd/bourse/use simulation simulation/rehearsal simulation/torture studies studies/balance studies/choosing studies/costart studies/evidence studies/slots
+	parallel process process/federation report/draw report/fitted web web/api web/client web/dash web/rendezvous web/webhook workload
+RACE_LONG := cluster/command/conformance cmd/bourse cmd/bourse/batsim cmd/bourse/dialogue cmd/bourse/examine cmd/bourse/file cmd/bourse/flags cmd/bourse/operate cmd/bourse/study cmd/bourse/use simulation simulation/rehearsal simulation/torture studies studies/balance studies/choosing studies/costart studies/evidence studies/parts studies/slots
 
 race: export BOURSE_CHECK := quick
 race:
@@ -148,7 +148,7 @@ speed:
 # jobs at two centres too: half an hour.
 slurm:
 ifdef ROOT
-	tools/slurm_root.sh $(ROOT)
+	LONG=$(LONG) tools/slurm_root.sh $(ROOT)
 else
 	BOURSE_SLURM=1 go test ./cluster/slurm ./cmd/bourse ./workload/slurmdump -run 'TestReal|TestSlurm' $(if $(LONG),,-skip 'TestSlurm_(ASiteReloads|AShadow|PartsOfANode|APlainAccount|AQueueIs)') -count 1 -timeout $(if $(LONG),45m,10m)
 endif

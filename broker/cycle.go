@@ -42,7 +42,9 @@ type scheduler struct {
 //  7. sets, by value only: send each site one request for its chosen legs whose
 //     prices depend on each other, in the order of phase 8. An alarm ends the wait.
 //     Then repeat phases 5 and 6 with those quotes
-//  8. transactions: job by job in serving order, see placing.go and transaction.go
+//  8. transactions: job by job in serving order, or by start where nodes are pinned
+//     (planning.Draft.Held); then a job that is refused comes again after the others.
+//     See placing.go and transaction.go
 //  9. close
 //
 // Phase 3 is planning.Plan; phases 5 and 6 are planning.Choose. They are functions of
@@ -87,6 +89,9 @@ type cycle struct {
 	outcome *planning.Outcome
 
 	try     *transaction.Tx // the current one
+	order   []int           // of the entries in phase 8; one that was refused may come again
+	turn    int             // how many of these are over
+	pinned  bool            // some windows of the plan are on pinned nodes
 	current int             // the entry that phase 8 is trying
 	cost    grid.Credits    // of the windows committed so far
 	time    grid.Duration   // likewise
@@ -368,7 +373,8 @@ func (sch *scheduler) carryOut(now grid.Time, out *agents.Outbox) {
 	}
 	sch.postponed(o.Postponed, out)
 	sch.recordPlanned(now, c.gone, out)
-	c.phase, c.current, c.cost, c.time = committing, 0, 0, 0
+	c.order, c.pinned = c.draft.Held(o)
+	c.phase, c.turn, c.cost, c.time = committing, 0, 0, 0
 	sch.proceed(now, out)
 }
 
@@ -376,7 +382,8 @@ func (sch *scheduler) carryOut(now grid.Time, out *agents.Outbox) {
 // is none.
 func (sch *scheduler) proceed(now grid.Time, out *agents.Outbox) {
 	c := &sch.cycle
-	for ; c.current < len(c.entries); c.current++ {
+	for ; c.turn < len(c.order); c.turn++ {
+		c.current = c.order[c.turn]
 		if e := &c.entries[c.current]; !e.over && sch.try(now, e, out) {
 			return
 		}
@@ -395,7 +402,7 @@ func (sch *scheduler) closeCycle(out *agents.Outbox) {
 	c.phase, c.try = idle, nil
 	clear(c.entries) // free the plans
 	c.input, c.draft, c.quotes, c.outcome = planning.Input{}, nil, planning.Quotes{}, nil
-	c.wanted, c.named, c.gone = nil, nil, nil
+	c.wanted, c.named, c.gone, c.order = nil, nil, nil, nil
 	if sch.cfg.byValue() {
 		c.summary.Weight = sch.Accounts.Weigh(sch.Now)
 	}

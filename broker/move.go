@@ -62,6 +62,8 @@ func (ers *errands) movable(now grid.Time, m agents.JobModify) grid.Reason {
 		return reason(grid.NotAllowed, "job %q is not %s's", m.Job, m.User)
 	case len(j.Parts) > 0 || len(m.Request.Parts) > 0:
 		return reason(grid.Invalid, "job %q has parts, and a job of parts cannot be modified; cancel it and submit another", m.Job)
+	case j.Array != nil:
+		return reason(grid.Invalid, "job %q is an array, whose elements have windows of their own; modify one of them, %s[INDEX]", m.Job, m.Job)
 	case j.State == grid.JobPlaced && !ers.co.MayBuy(now):
 		return reason(grid.BadState, "%s has restarted and waits for its sites to list what they carry; ask again in half a minute", ers.cfg.Name)
 	case j.State != grid.JobPlaced:

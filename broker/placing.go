@@ -207,12 +207,17 @@ func (sch *scheduler) mostPaid(e *entry, a *planning.Alternative) []grid.Credits
 }
 
 // refusedTry goes on with the cycle after a failed try. After a refusal with Cap the
-// same alternative is tried again after capWait.
+// same alternative is tried again after capWait. Where nodes are pinned, another one is tried
+// once the other jobs have what was planned for them: tried at once, it would take nodes that the
+// plan meant for others, who would be refused in turn.
 func (sch *scheduler) refusedTry(now grid.Time, r grid.Reason, out *agents.Outbox) {
 	c := &sch.cycle
 	e := &c.entries[c.current]
 	e.why = r
 	if r.Code != grid.Cap || sch.cfg.Lead == 0 || e.over {
+		if c.pinned {
+			c.order, c.turn = append(c.order, c.current), c.turn+1
+		}
 		sch.proceed(now, out)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/bourse-grid/bourse/configs/keys"
 	"github.com/bourse-grid/bourse/configs/kinds"
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/policy/gather"
 )
 
 // A job with a gather table runs on several clusters that grant no reservations: its parts are
@@ -83,8 +84,16 @@ func (j *Job) gathered(t *keys.Table, g *gathering) {
 		t.Wrong(key, "%s", grid.NodesAlone)
 		return
 	}
+	o := gather.Order{Length: int64((j.Length + grid.Second - 1) / grid.Second), Waste: int64(g.waste) * (grid.WasteUnit / int64(One)), Deadline: int64(g.deadline / grid.Second)}
+	for _, p := range g.parts { // what its clusters have is not known here
+		o.Parts = append(o.Parts, gather.Part{Nodes: int64(p.Nodes), Cluster: int64(p.Nodes)})
+	}
+	if err := o.Check(); err != nil {
+		t.Wrong("gather", "%v", err)
+		return
+	}
 	j.Parts = g.parts
-	j.Gather = &grid.Gather{Waste: int64(g.waste) * (grid.WasteUnit / int64(One)), Deadline: g.deadline, Odds: int(g.odds)}
+	j.Gather = &grid.Gather{Waste: o.Waste, Deadline: g.deadline, Odds: int(g.odds)}
 }
 
 // queueKey is the key that sends a job into a queue.

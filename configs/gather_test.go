@@ -54,6 +54,7 @@ func TestGather_SaysWhatIsWrong(t *testing.T) {
 		{`"south:32"`, `"north:32"`, `"north:32" is a second part at north`},
 		{`["north:16", "south:32"]`, "[\"north:16\", \"south:32\"]\nwaste = 0.001", `waste`},
 		{`["north:16", "south:32"]`, "[\"north:16\", \"south:32\"]\nwaste = 2.0", `waste`},
+		{`length = "4h"`, `length = "10m"`, `gather: waste 0.05 of 10m is 30 s a node, a first grant 90 s; allow 0.15`},
 		{`length = "4h"`, "length = \"4h\"\nnodes = 4", `nodes`},
 		{`length = "4h"`, "length = \"4h\"\nsites = [\"north\"]", `sites`},
 		{`length = "4h"`, "length = \"4h\"\narray = \"0-9\"", `array`},

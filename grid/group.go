@@ -32,6 +32,11 @@ func (g *Group) Divided() int { return max(1, g.Slices) }
 // Allows reports whether a window may be as long as that.
 func (g *Group) Allows(length Duration) bool { return g.Longest == 0 || length <= g.Longest }
 
+// Pinned reports whether a window keeps the very nodes that it was given, as on real clusters:
+// all of them keep nodes for a padding. Nodes of simulated groups change places at will, so that
+// any windows fit that fit by count.
+func (g *Group) Pinned() bool { return g.Padding > 0 }
+
 // MaxPadding is the longest Padding that is accepted from a site.
 const MaxPadding = Day
 

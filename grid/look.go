@@ -104,6 +104,7 @@ type ManagedJob struct {
 	Signal      int          `json:"signal,omitempty"`
 	Granted     Duration     `json:"granted,omitempty"` // of a pilot: how long it may idle from its begin, as it knows itself
 	In          string       `json:"in,omitempty"`      // of work in a pilot: the pilot's name
+	Unbegun     bool         `json:"unbegun,omitempty"` // ours and not over, and its work has left no sign of having begun
 
 	// What a pending job waits for besides nodes.
 	Begin    Time     `json:"begin,omitempty"`    // it does not start before; 0: it may at once

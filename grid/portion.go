@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 )
 
 // A node may be divided into slices: K equal shares of each resource that its group states.
@@ -80,11 +81,40 @@ func (p LegPart) Fault(g *Group) Reason {
 		return Reason{}
 	}
 	if u, lacks := needs.On(g); lacks != "" {
-		return Because(NoNode, "nodes of %s/%s have less of %s than it asks for", g.Site, g.Name, Phrase(lacks))
+		return Because(NoNode, "nodes of %s/%s have %s for it", g.Site, g.Name, Phrase(TooFew(lacks)))
 	} else if u > int(p.Slices) {
 		return Because(Invalid, "what it asks for takes %d of %d slices, not %d", u, k, p.Slices)
 	}
 	return Reason{}
+}
+
+// Words list what the portion asks for, such as "2 GPUs, 16 cores, 64 GiB"; "" for whole nodes.
+func (p *Portion) Words() string {
+	var list []string
+	if p.GPUs > 0 {
+		list = append(list, Count(p.GPUs, "GPU"))
+	}
+	if p.Cores > 0 {
+		list = append(list, Count(p.Cores, "core"))
+	}
+	if p.Memory > 0 {
+		list = append(list, fmt.Sprintf("%.4g GiB", float64(p.Memory)/(1<<30)))
+	}
+	if p.Slices > 0 {
+		list = append(list, Count(p.Slices, "slice"))
+	}
+	return strings.Join(list, ", ")
+}
+
+// TooFew says that there is not enough of a resource, by the name that On gives it.
+func TooFew(resource string) string {
+	switch resource {
+	case "memory":
+		return "too little memory"
+	case "gpus":
+		return "too few GPUs"
+	}
+	return "too few " + resource
 }
 
 // Check says what of a portion makes no sense, "" if all does.

@@ -34,6 +34,19 @@ func TestPortion_On(t *testing.T) {
 	}
 }
 
+func TestPortion_Words(t *testing.T) {
+	for words, p := range map[string]Portion{"": {}, "1 GPU": {GPUs: 1}, "2 GPUs, 1 core, 1.5 GiB": {GPUs: 2, Cores: 1, Memory: 3 << 29}, "3 slices": {Slices: 3}} {
+		if got := p.Words(); got != words {
+			t.Errorf("%+v is %q, not %q", p, got, words)
+		}
+	}
+	for lacks, words := range map[string]string{"gpus": "too few GPUs", "cores": "too few cores", "memory": "too little memory", "slices": "too few slices"} {
+		if got := TooFew(lacks); got != words {
+			t.Errorf("%s: %q, not %q", lacks, got, words)
+		}
+	}
+}
+
 // TestPortion_Fits says that what fits by slices fits in every resource.
 func TestPortion_Fits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -18,7 +18,7 @@ import (
 // forecastHead how it begins: its version, and a sum of the rest.
 const (
 	forecastState = "forecast.state"
-	forecastHead  = "bourse-forecasts 1 %08x\n"
+	forecastHead  = "bourse-forecasts 2 %08x\n"
 	mostForecasts = 64 << 20 // bytes
 )
 
@@ -28,9 +28,9 @@ type learned struct {
 	p    *process
 	file string
 	mu   sync.Mutex
-	next []byte // to be written; nil: nothing
-	busy bool   // somebody writes
-	bad  bool   // the last write has failed
+	next func() []byte // what to write; nil: nothing
+	busy bool          // somebody writes
+	bad  bool          // the last write has failed
 }
 
 // keepsLearned has a cluster keep what its forecasts learn beside the journal, if it makes any.
@@ -69,9 +69,9 @@ func (l *learned) Last() []byte {
 	return rest
 }
 
-// Keep writes it in place of the last. One that comes while another is written waits, and the last
-// of those that wait is written.
-func (l *learned) Keep(text []byte) {
+// Keep writes it in place of the last, beside the agents. One that comes while another is written
+// waits, and the last of those that wait is written.
+func (l *learned) Keep(text func() []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.next = text
@@ -89,7 +89,7 @@ func (l *learned) write() {
 		text := l.next
 		l.next = nil
 		l.mu.Unlock()
-		err := l.replace(text)
+		err := l.replace(text())
 		l.mu.Lock()
 		if err != nil && !l.bad {
 			l.p.log.Warn().Err(err).Msg("what the forecasts have learned cannot be kept: a restart begins anew")
@@ -101,6 +101,9 @@ func (l *learned) write() {
 
 // replace writes the file beside, and renames it.
 func (l *learned) replace(text []byte) error {
+	if len(text) > mostForecasts-len(forecastHead) {
+		return fmt.Errorf("it has %d bytes, and at most %d are read", len(text), mostForecasts)
+	}
 	f, err := os.OpenFile(l.file+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

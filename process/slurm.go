@@ -77,7 +77,7 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	c := managedConfig(cfg)
 	p.keepsLearned(&c, cfg)
 	c.Partitions = cfg.Cluster.Partitions
-	c.Prompt = !afar(cfg)
+	c.Prompt, c.Mortal = !afar(cfg), !afar(cfg) && slurm.EndWithUs
 	c.Nodes, c.Reserves, c.Prefix = nodes, cfg.Cluster.Claims == configs.ClaimsReservations, slurmPrefix(cfg.Name)
 	if agent.Pilots = cfg.Cluster.Claims == configs.ClaimsPilots; agent.Pilots {
 		c.Pilots = cfg.Cluster.MaxPilots
@@ -85,9 +85,9 @@ func slurmNodes(p *process, d *slurm.Driver, cfg *configs.SiteProcess, agent *si
 	if c.Reserves {
 		c.Denied = []string{cfg.Cluster.Holder}
 	}
-	// Slurm knows only whole seconds, by its own clock. After a restart, a
-	// submission that is not visible may still take effect for as long as a command may
-	// last. That is less than a leg may be late, so the truth is known in time.
+	// Slurm knows only whole seconds, by its own clock. After a restart, a submission that is not
+	// visible may still take effect: for as long as a command may last, unless commands end with
+	// this process. That is less than a leg may be late, so the truth is known in time.
 	c.Limits = managed.Limits{Skew: 5 * grid.Second, Padding: slurm.Padding,
 		CommandTimeout: grid.Duration(slurm.CommandLimit/time.Millisecond) + 5*grid.Second, Late: 10 * grid.Second}
 	if afar(cfg) { // the driver spaces looks further where it may; what one shows may be a minute old

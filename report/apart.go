@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // FewSeeds is the least number of seeds for a useful interval. With fewer, Student's t is
@@ -32,12 +33,14 @@ type Apart struct {
 	Less           float64 // B less A
 	CI95           float64 // half-width of its 95 % interval; NaN if a run has one seed
 	Paired         bool    // taken seed by seed, because both have the same seeds
+	// OverWeeks is the interval of Less over the weeks of a log, nil if they do not have the same.
+	OverWeeks *weeks.Interval
 }
 
 // Compare returns the differences between two runs, each of one seed or more: seed by seed if
 // both have the same seeds (Student's t of the differences), else between the means (Welch's
-// t).
-func Compare(a, b []Summary) []Apart {
+// t). If sameLog, their weeks are pairs too.
+func Compare(a, b []Summary, sameLog bool) []Apart {
 	mine, theirs := bySeed(a), bySeed(b)
 	paired := slices.EqualFunc(a, b, func(x, y Summary) bool { return x.Seed == y.Seed })
 	var list []Apart
@@ -45,6 +48,9 @@ func Compare(a, b []Summary) []Apart {
 		d := Apart{Owner: c.of.Owner, Measure: c.of.Measure, A: c.mean(), CI95: math.NaN()}
 		if i := slices.IndexFunc(theirs, func(o column) bool { return o.is(c.of) }); i >= 0 {
 			d.against(c.values, theirs[i].values, paired)
+			if sameLog {
+				d.OverWeeks = weeks.Difference(c.weeks, theirs[i].weeks)
+			}
 			d.B = theirs[i].mean()
 			theirs = slices.Delete(theirs, i, i+1)
 		}
@@ -60,6 +66,7 @@ func Compare(a, b []Summary) []Apart {
 type column struct {
 	of     Figure
 	values []float64
+	weeks  []weeks.Sums
 }
 
 func bySeed(runs []Summary) []column {
@@ -71,6 +78,7 @@ func bySeed(runs []Summary) []column {
 			}
 			if k < len(list) && list[k].is(f) {
 				list[k].values = append(list[k].values, f.Value)
+				list[k].weeks = append(list[k].weeks, f.Weeks)
 			}
 		}
 	}
@@ -112,6 +120,9 @@ func (d *Apart) against(a, b []float64, paired bool) {
 	d.CI95 = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(.975) * math.Sqrt(x+y)
 }
 
+// BeyondWeeks reports whether the difference is beyond its interval over weeks.
+func (d *Apart) BeyondWeeks() bool { return d.OverWeeks != nil && math.Abs(d.Less) > d.OverWeeks.CI95 }
+
 // Beyond reports whether the difference is beyond its interval.
 func (d *Apart) Beyond() bool { return math.Abs(d.Less) > d.CI95 }
 
@@ -146,7 +157,11 @@ func ReadSummaries(dir string) ([]Summary, error) {
 // WriteApart writes the differences as CSV; unknown values are empty.
 func WriteApart(w io.Writer, list []Apart) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"owner", "measure", "a", "a ci95", "a runs", "b", "b ci95", "b runs", "b less a", "ci95", "paired"})
+	head, over := []string{"owner", "measure", "a", "a ci95", "a runs", "b", "b ci95", "b runs", "b less a", "ci95", "paired"}, overWeeks(list)
+	if over {
+		head = append(head, "ci95 weeks", "weeks")
+	}
+	out.Write(head)
 	of := func(m Mean) []string {
 		if m.Runs == 0 {
 			return []string{"", "", "0"}
@@ -159,10 +174,20 @@ func WriteApart(w io.Writer, list []Apart) error {
 		if d.A.Runs > 0 && d.B.Runs > 0 {
 			row[8], row[9], row[10] = exactly(d.Less), exactly(d.CI95), strconv.FormatBool(d.Paired)
 		}
+		if d.OverWeeks != nil {
+			row = append(row, exactly(d.OverWeeks.CI95), strconv.Itoa(d.OverWeeks.Weeks))
+		} else if over {
+			row = append(row, "", "")
+		}
 		out.Write(row)
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// overWeeks reports whether any difference has an interval over weeks.
+func overWeeks(list []Apart) bool {
+	return slices.ContainsFunc(list, func(d Apart) bool { return d.OverWeeks != nil })
 }
 
 // exactly writes a figure in full, "" if it is unknown.
@@ -176,6 +201,10 @@ func exactly(v float64) string {
 // apartTable puts the measures of two runs beside each other.
 func apartTable(list []Apart) pageTable {
 	t := pageTable{Head: []string{"Of", "Measure", "A", "B", "B − A", "± 95 %", "Verdict"}, Words: 2, Verdict: true, Note: ApartNote(list)}
+	over := overWeeks(list)
+	if over {
+		t.Head = slices.Insert(t.Head, 6, "± 95 % over weeks")
+	}
 	for i := range list {
 		d := &list[i]
 		row := []string{d.Owner, d.Measure, "", "", "", "", ""}
@@ -190,6 +219,11 @@ func apartTable(list []Apart) pageTable {
 				row[5] = fmt.Sprintf("%.2f", d.CI95)
 				row[6] = map[bool]string{true: "beyond", false: "within"}[d.Beyond()]
 			}
+		}
+		if d.OverWeeks != nil {
+			row = slices.Insert(row, 6, fmt.Sprintf("%.2f", d.OverWeeks.CI95))
+		} else if over {
+			row = slices.Insert(row, 6, "")
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -212,10 +246,15 @@ func ApartNote(list []Apart) string {
 	case len(list) > 0:
 		note = fmt.Sprintf("Means over %d and %s; the seeds differ, so the interval is Welch's.", list[0].A.Runs, grid.Count(list[0].B.Runs, "seed"))
 	}
-	if few == 1 {
+	if few == 1 && overWeeks(list) {
+		note += " One seed: only the intervals over the log's weeks say anything about chance."
+	} else if few == 1 {
 		note += " One seed says nothing about chance: run both with --runs 20 --out."
 	} else if few < FewSeeds {
 		note += fmt.Sprintf(" Fewer than %d seeds: too few to rely on the intervals.", FewSeeds)
+	}
+	if overWeeks(list) {
+		note += " Over weeks is what other weeks of the log's machine might have shown; of a total, with as many jobs."
 	}
 	return note + placedNote(list)
 }

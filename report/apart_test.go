@@ -18,7 +18,7 @@ func runsOf(first uint64, costs ...grid.Credits) []Summary {
 
 func costApart(t *testing.T, a, b []Summary) Apart {
 	t.Helper()
-	for _, d := range Compare(a, b) {
+	for _, d := range Compare(a, b, false) {
 		if d.Measure == "cost credits" {
 			return d
 		}
@@ -52,10 +52,10 @@ func TestApartNote_SaysThatDifferentNumbersWerePlaced(t *testing.T) {
 	run := func(placed int) []Summary {
 		return []Summary{{Seed: 1, Brokers: []BrokerSummary{{Name: "vo1", Jobs: JobSummary{Submitted: 40, Placed: placed}}}}}
 	}
-	if note := ApartNote(Compare(run(13), run(39))); !strings.Contains(note, "vo1 placed 13.0 jobs in A and 39.0 in B. "+DifferentJobs) {
+	if note := ApartNote(Compare(run(13), run(39), false)); !strings.Contains(note, "vo1 placed 13.0 jobs in A and 39.0 in B. "+DifferentJobs) {
 		t.Error(note)
 	}
-	if note := ApartNote(Compare(run(39), run(39))); strings.Contains(note, "placed") {
+	if note := ApartNote(Compare(run(39), run(39), false)); strings.Contains(note, "placed") {
 		t.Errorf("the same number is placed: %s", note)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // vo sums up one VO: its jobs, its transactions and its cycles. Package history folds the
@@ -81,6 +82,9 @@ type transaction struct {
 func newBroker(b Broker, keep bool) *vo {
 	one := &vo{name: b.Name, budget: b.Budget, urgency: b.Urgency, keep: keep, jobs: map[string]*voJob{},
 		open: map[grid.TxID]*transaction{}, aborts: map[grid.Code]int{}, postponements: map[grid.Code]int{}}
+	if b.ByWeek {
+		one.over.weeks = weeks.NewFigures(weekUnits)
+	}
 	one.detail.turns.Find = func(id grid.TxID) (history.Transaction, bool) {
 		tx := one.open[id]
 		if tx == nil {

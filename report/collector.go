@@ -31,6 +31,7 @@ type Site struct {
 	Name   string
 	Groups []grid.Group
 	Log    *LogSummary // of its local jobs; nil: they are from no log that tells waits
+	ByWeek bool        // its local jobs are from a log long enough for intervals over weeks
 }
 
 // Broker is a VO's broker. Its agent is "broker:NAME".
@@ -38,6 +39,7 @@ type Broker struct {
 	Name    string
 	Budget  grid.Credits
 	Urgency grid.Urgency // of jobs that have none of their own
+	ByWeek  bool         // what becomes of its jobs depends on such a log
 }
 
 // Options say how much of a run to remember.

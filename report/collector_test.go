@@ -174,6 +174,41 @@ func TestJobs_OneRowPerLegOfTheLastTransaction(t *testing.T) {
 	}
 }
 
+// Where a job asks for less than whole nodes, rows say what it asks for of each and what its leg
+// takes, behind all other columns.
+func TestJobs_SayWhatIsTakenOfEachNode(t *testing.T) {
+	t.Parallel()
+	header, recorded, end := theStory()
+	c := report.NewCollector(header, report.Options{Keep: true})
+	for _, s := range recorded {
+		c.Add(s.at, s.id, s.fact)
+	}
+	submit := func(name string, r grid.Request) {
+		r.Nodes, r.Length, r.MinPerformance, r.Deadline = 1, grid.Hour, grid.Unit, grid.Never
+		c.Add(at(991), "broker:vo1", facts.JobSubmitted{Job: grid.Job{Name: name, Submit: at(991), Request: r}})
+	}
+	submit("two", grid.Request{Portion: grid.Portion{GPUs: 2, Memory: 1 << 30}})
+	submit("asks", grid.Request{Portion: grid.Portion{Cores: 3}})
+	part := on("main", 1, 997, 999)
+	part.Part = grid.LegPart{Slices: 2, Of: 8, GPUs: 2, Memory: 1 << 30}
+	c.Add(at(995), "broker:vo1", facts.TxBegun{Tx: tx(7), Job: "two", Sites: []string{"south"}, Legs: []grid.Leg{part}, Limits: []grid.Credits{cr(1)}})
+	c.Add(at(995), "broker:vo1", facts.TxDecided{Tx: tx(7), Job: "two", Commit: true})
+	r, err := c.Finish(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteJobs(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"class,became,gpus,cores,memory,slices,of\n", "\nvo1,north,wave,vo,100,200,500,1,0.33,ended,,main,,kept,,,,,\n",
+		",north,1,local,0,0,100,2,0,ended,,main,immediate,,,,,,\n", "\nvo1,south,two,vo,991,997,,1,0,confirmed,,main,,kept,2,,1073741824,2,8\n", "\nvo1,,asks,vo,991,,,1,0,waiting,,,,,,3,,,\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
 func TestJobs_LegGivenUpBeforeItRanHasNoTimes(t *testing.T) {
 	t.Parallel()
 	header, recorded, end := theStory()

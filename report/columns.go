@@ -31,8 +31,17 @@ var windowColumns = []Column{
 	{"paid", "credits that the job has paid so far for this leg and those before it, net of refunds"},
 }
 
-// partColumn comes last if any job of the run has parts.
+// partColumn follows if any job of the run has parts.
 var partColumn = Column{"part", "of a job of parts: the part that the leg carries"}
+
+// portionColumns come last if any job of the run asks for less than whole nodes.
+var portionColumns = []Column{
+	{"gpus", "GPUs that the job, or its part, asks for of each node; empty if it names none, as in the next two"},
+	{"cores", "cores that it asks for of each node"},
+	{"memory", "bytes of memory that it asks for of each node"},
+	{"slices", "slices that the leg takes of each node; empty if it takes all of it"},
+	{"of", "how many slices such a node has"},
+}
 
 // EvalysColumns are those of an export to evalys: of evalys.jobset.JobSet, then ours.
 var EvalysColumns = []Column{

@@ -186,8 +186,16 @@ func shown(o *planning.JobOutcome) []planning.Option {
 	return list
 }
 
-// words compares an alternative with the one taken.
+// words compares an alternative with the one taken, and says where its search was bounded.
 func (l *look) words(o *planning.Option) string {
+	if o.Bounded {
+		return l.beside(o) + "; bounded: there may be a better one"
+	}
+	return l.beside(o)
+}
+
+// beside compares an alternative with the one taken.
+func (l *look) beside(o *planning.Option) string {
 	taken := slices.IndexFunc(l.options, func(x planning.Option) bool { return x.Number == l.chosen })
 	switch {
 	case o.Number == l.chosen:

@@ -49,14 +49,8 @@ type localRow struct {
 func (r *Report) WriteJobs(w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	out := csv.NewWriter(buffered)
-	row := Heads(columns)
-	if r.windows() {
-		row = append(row, Heads(windowColumns)...)
-	}
-	if r.parted() {
-		row = append(row, partColumn.Name)
-	}
-	if err := out.Write(row); err != nil {
+	row := r.heads()
+	if err := out.Write(row.cells); err != nil {
 		return err
 	}
 	for _, s := range r.sites {
@@ -79,7 +73,35 @@ func (r *Report) WriteJobs(w io.Writer) error {
 	return buffered.Flush()
 }
 
-func (s *site) writeJobs(out *csv.Writer, row []string) error {
+// jobRow is a row of jobs.csv that is being filled, and where the columns begin that few runs
+// have; 0: this run has none of them.
+type jobRow struct {
+	cells                  []string
+	window, part, portions int
+}
+
+// heads is the row of heads.
+func (r *Report) heads() *jobRow {
+	row := &jobRow{cells: Heads(columns)}
+	add := func(has bool, list ...Column) (at int) {
+		if has {
+			at = len(row.cells)
+			row.cells = append(row.cells, Heads(list)...)
+		}
+		return at
+	}
+	row.window = add(r.anyJob(func(j *voJob) bool { return j.Flexible > 0 }), windowColumns...)
+	row.part = add(r.anyJob(func(j *voJob) bool { return len(j.Parts) > 0 }), partColumn)
+	row.portions = add(r.anyJob(func(j *voJob) bool { return j.divides() }), portionColumns...)
+	return row
+}
+
+// anyJob reports whether any job of a VO is one that is looked for.
+func (r *Report) anyJob(is func(*voJob) bool) bool {
+	return slices.ContainsFunc(r.brokers, func(b *vo) bool { return slices.ContainsFunc(b.order, is) })
+}
+
+func (s *site) writeJobs(out *csv.Writer, row *jobRow) error {
 	rows := slices.Clone(s.rows)
 	slices.SortStableFunc(rows, func(a, b localRow) int {
 		return cmp.Or(cmp.Compare(a.submit, b.submit), cmp.Compare(a.job, b.job))
@@ -89,9 +111,9 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 		if j.group != noGroup {
 			group = s.groups[j.group].Name
 		}
-		fill(row, "", s.name, strconv.FormatInt(j.job, 10), "local", j.submit.String(), instant(j.start), instant(j.end),
+		row.fill("", s.name, strconv.FormatInt(j.job, 10), "local", j.submit.String(), instant(j.start), instant(j.end),
 			strconv.Itoa(int(j.nodes)), "0", j.status, string(j.reason), group, j.class)
-		if err := out.Write(row); err != nil {
+		if err := out.Write(row.cells); err != nil {
 			return err
 		}
 	}
@@ -99,11 +121,14 @@ func (s *site) writeJobs(out *csv.Writer, row []string) error {
 }
 
 // write writes the rows of a job: its last window, and earlier legs that cost something.
-func (j *voJob) write(out *csv.Writer, row []string, broker string, until grid.Time, earlier []formerLeg) error {
+func (j *voJob) write(out *csv.Writer, row *jobRow, broker string, until grid.Time, earlier []formerLeg) error {
 	if len(j.window) == 0 {
-		fill(row, broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code))
+		row.fill(broker, "", j.Name, "vo", j.Submit.String(), "", "", strconv.Itoa(j.Nodes), "0", j.state.String(), string(j.reason.Code))
 		j.fillWindow(row, &history.Leg{})
-		if err := out.Write(row); err != nil {
+		if !j.Composed() {
+			j.fillPortion(row, j.PortionOf(0), grid.LegPart{})
+		}
+		if err := out.Write(row.cells); err != nil {
 			return err
 		}
 	}
@@ -122,7 +147,7 @@ func (j *voJob) write(out *csv.Writer, row []string, broker string, until grid.T
 }
 
 // writeLeg writes the row of a leg.
-func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until grid.Time, l *history.Leg, became string) error {
+func (j *voJob) writeLeg(out *csv.Writer, row *jobRow, broker string, until grid.Time, l *history.Leg, became string) error {
 	start, end := instant(l.What.Start), ""
 	switch _, at, ran := l.Ran(until); {
 	case l.State.Terminal() && !ran:
@@ -130,13 +155,14 @@ func (j *voJob) writeLeg(out *csv.Writer, row []string, broker string, until gri
 	case l.State.Terminal():
 		end = at.String()
 	}
-	fill(row, broker, l.Site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.What.Nodes),
+	row.fill(broker, l.Site, j.Name, "vo", j.Submit.String(), start, end, strconv.Itoa(l.What.Nodes),
 		l.Posted.String(), status(l, until), string(cmp.Or(l.Failed.Code, l.Reason)), l.What.Group, "", became)
 	j.fillWindow(row, l)
 	if len(j.Parts) > 0 {
-		row[len(row)-1] = l.Part
+		row.cells[row.part] = l.Part
 	}
-	return out.Write(row)
+	j.fillPortion(row, j.portion(l.Part), l.What.Part)
+	return out.Write(row.cells)
 }
 
 // status is the word for a leg of a committed window.
@@ -157,16 +183,16 @@ func status(l *history.Leg, until grid.Time) string {
 }
 
 // fill fills the first cells of a row and leaves the others empty.
-func fill(row []string, cells ...string) {
-	clear(row[copy(row, cells):])
+func (row *jobRow) fill(cells ...string) {
+	clear(row.cells[copy(row.cells, cells):])
 }
 
 // fillWindow fills the cells of a leg's window, if the row has them.
-func (j *voJob) fillWindow(row []string, l *history.Leg) {
-	if len(row) < len(columns)+len(windowColumns) {
+func (j *voJob) fillWindow(row *jobRow, l *history.Leg) {
+	if row.window == 0 {
 		return
 	}
-	cells := row[len(columns):]
+	cells := row.cells[row.window:]
 	if l.Flex.Due > 0 {
 		cells[0], cells[1] = l.Flex.Ready.String(), l.Flex.Due.String()
 	}
@@ -176,21 +202,29 @@ func (j *voJob) fillWindow(row []string, l *history.Leg) {
 	cells[3], cells[4] = strconv.Itoa(l.Shifts), j.paid.String()
 }
 
-// windows reports whether any job leaves its site a choice.
-func (r *Report) windows() bool {
-	for _, b := range r.brokers {
-		if slices.ContainsFunc(b.order, func(j *voJob) bool { return j.Flexible > 0 }) {
-			return true
-		}
-	}
-	return false
+// divides reports whether the job asks for less than whole nodes.
+func (j *voJob) divides() bool {
+	return !j.Portion.Whole() || slices.ContainsFunc(j.Parts, func(p grid.JobPart) bool { return !p.Portion.Whole() })
 }
 
-// parted reports whether any job has parts.
-func (r *Report) parted() bool {
-	return slices.ContainsFunc(r.brokers, func(b *vo) bool {
-		return slices.ContainsFunc(b.order, func(j *voJob) bool { return len(j.Parts) > 0 })
-	})
+// portion is what the job, or the part of it of a name, asks for of each node.
+func (j *voJob) portion(part string) grid.Portion {
+	if i := slices.IndexFunc(j.Parts, func(p grid.JobPart) bool { return p.Name == part }); i >= 0 {
+		return j.Parts[i].Portion
+	}
+	return j.Portion
+}
+
+// fillPortion fills the cells of what is asked for and taken of each node, if the row has them.
+func (j *voJob) fillPortion(row *jobRow, asked grid.Portion, taken grid.LegPart) {
+	if row.portions == 0 {
+		return
+	}
+	for i, n := range []int64{int64(asked.GPUs), int64(asked.Cores), asked.Memory, int64(taken.Slices), int64(taken.Of)} {
+		if n > 0 {
+			row.cells[row.portions+i] = strconv.FormatInt(n, 10)
+		}
+	}
 }
 
 // instant shows t in seconds, nothing for Never.

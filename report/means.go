@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // Mean is a measure over several runs: its mean and the half-width of its 95 %
@@ -19,12 +21,20 @@ type Mean struct {
 	Mean    float64 `json:"mean"`
 	CI95    float64 `json:"ci95"`
 	Runs    int     `json:"runs"`
+	// OverWeeks is its interval over the weeks of a log, nil if there is none.
+	OverWeeks *weeks.Interval `json:"overWeeks,omitempty"`
 }
 
 // Figure is a measure of one run, by the site or VO that it is of, or of AllVOs or AllSites.
 type Figure struct {
 	Owner, Measure string
 	Value          float64
+	Weeks          weeks.Sums `json:",omitempty"` // if jobs come from a log long enough
+}
+
+// Is reports whether two figures are of the same and have the same value.
+func (f Figure) Is(o Figure) bool {
+	return f.Owner == o.Owner && f.Measure == o.Measure && f.Value == o.Value
 }
 
 // Figures lists the measures of a run that Means are taken of: those of the
@@ -33,16 +43,16 @@ type Figure struct {
 func (s *Summary) Figures() []Figure {
 	var list []Figure
 	for i := range s.Sites {
-		list = append(list, figures(s.Sites[i].Name, siteMeasures, &s.Sites[i])...)
+		list = append(list, figures(s.Sites[i].Name, siteMeasures, &s.Sites[i], s.Sites[i].Weeks)...)
 	}
 	for i := range s.Brokers {
-		list = append(list, figures(s.Brokers[i].Name, brokerMeasures, &s.Brokers[i])...)
+		list = append(list, figures(s.Brokers[i].Name, brokerMeasures, &s.Brokers[i], s.Brokers[i].Weeks)...)
 	}
 	if s.AllVOs != nil {
-		list = append(list, figures(AllVOs, brokerMeasures, s.AllVOs)...)
+		list = append(list, figures(AllVOs, brokerMeasures, s.AllVOs, s.AllVOs.Weeks)...)
 	}
 	if len(s.Sites) > 1 {
-		list = append(list, figures(AllSites, gridMeasures, s)...)
+		list = append(list, figures(AllSites, gridMeasures, s, nil)...)
 	}
 	return list
 }
@@ -77,22 +87,28 @@ func Means(runs []Summary) []Mean {
 		all[run] = runs[run].Figures()
 	}
 	var list []Mean
-	values := make([]float64, len(runs))
+	values, byWeek := make([]float64, len(runs)), make([]weeks.Sums, len(runs))
 	for i, f := range all[0] {
 		for run := range all {
-			values[run] = all[run][i].Value
+			values[run], byWeek[run] = all[run][i].Value, all[run][i].Weeks
 		}
 		mean, half := Interval(values)
-		list = append(list, Mean{Owner: f.Owner, Measure: f.Measure, Mean: mean, CI95: half, Runs: len(runs)})
+		list = append(list, Mean{Owner: f.Owner, Measure: f.Measure, Mean: mean, CI95: half, Runs: len(runs), OverWeeks: weeks.Mean(byWeek)})
 	}
 	return list
 }
 
 // WriteMeans writes a row per site or VO and measure.
 func WriteMeans(w io.Writer, runs []Summary) error {
-	t := NewTable("Site or VO", "<Measure", "Mean", "95 % interval")
+	means := Means(runs)
+	head := []string{"Site or VO", "<Measure", "Mean", "95 % interval"}
+	byWeek := slices.ContainsFunc(means, func(m Mean) bool { return m.OverWeeks != nil })
+	if byWeek {
+		head = append(head, "over weeks")
+	}
+	t := NewTable(head...)
 	last := ""
-	for _, m := range Means(runs) {
+	for _, m := range means {
 		owner := m.Owner
 		if owner == last {
 			owner = ""
@@ -100,7 +116,13 @@ func WriteMeans(w io.Writer, runs []Summary) error {
 			t.AppendSeparator()
 		}
 		last = m.Owner
-		t.AppendRow([]any{owner, m.Measure, fmt.Sprintf("%.2f", m.Mean), fmt.Sprintf("± %.2f", m.CI95)})
+		row := []any{owner, m.Measure, fmt.Sprintf("%.2f", m.Mean), fmt.Sprintf("± %.2f", m.CI95)}
+		if m.OverWeeks != nil {
+			row = append(row, fmt.Sprintf("± %.2f", m.OverWeeks.CI95))
+		} else if byWeek {
+			row = append(row, "")
+		}
+		t.AppendRow(row)
 	}
 	if err := render(w, t); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // A measure is one figure of a site's or a VO's summary. Its line here is all it needs: the
@@ -35,7 +36,7 @@ var siteMeasures = []measure[SiteSummary]{
 	{"", "Started", "Jobs started", "", "", tally(func(s *SiteSummary) int { return s.Local.Started })},
 	{"", "Queued", "Queued", "", "", tally(func(s *SiteSummary) int { return s.Local.Waiting })},
 	{LocalWait, "Wait", "Mean wait", "", "hours from submit to start, mean over the local jobs that started", length(func(s *SiteSummary) grid.Duration { return s.Local.MeanWait })},
-	{"bounded slowdown", "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
+	{localSlowdown, "Slowdown", "Slowdown", "", "(wait + run) / max(run, 10 s), at least 1, mean over the local jobs that started", factor(func(s *SiteSummary) float64 { return s.Local.BoundedSlowdown })},
 	{"legs", "Legs", "Legs", "", "legs of windows that became reservations", tally(func(s *SiteSummary) int { return s.Legs })},
 	{"income credits", "Income", "Income", "", "what brokers have paid, net of refunds", amount(func(s *SiteSummary) grid.Credits { return s.Income.Total - s.Refunded })},
 	{"refunded credits", "", "", "", "what the site has paid back for legs that were cancelled or lost, with penalties", amount(func(s *SiteSummary) grid.Credits { return s.Refunded })},
@@ -44,17 +45,17 @@ var siteMeasures = []measure[SiteSummary]{
 var brokerMeasures = []measure[BrokerSummary]{
 	{"jobs submitted", "Jobs", "Jobs", "", "jobs submitted by the users of the VO", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted })},
 	{JobsPlaced, "Placed", "Placed", "placed", "jobs that have a window, or had one that was served", tally(func(b *BrokerSummary) int { return b.Jobs.Placed })},
-	{"placed %", "", "", "", "share of the submitted jobs that were placed", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
+	{placedShare, "", "", "", "share of the submitted jobs that were placed", share(func(b *BrokerSummary) float64 { return float64(b.Jobs.Placed) / float64(max(b.Jobs.Submitted, 1)) })},
 	{"jobs co-allocated", "Co-alloc", "On several sites", "", "jobs placed on more than one site at once", tally(func(b *BrokerSummary) int { return b.Jobs.CoAllocated })},
 	{"", "Unplaced", "Not placed", "", "", tally(func(b *BrokerSummary) int { return b.Jobs.Submitted - b.Jobs.Placed })},
-	{"mean wait h", "", "Mean wait", "wait h", "hours from submission to the start of the window, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanWait })},
-	{"mean time h", "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanTime })},
-	{"mean finish h", "Finish", "", "finish h", "hours from submission to the end of the window, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanFinish })},
+	{meanWait, "", "Mean wait", "wait h", "hours from submission to the start of the window, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanWait })},
+	{meanTime, "", "Mean time", "", "hours that the window takes, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanTime })},
+	{meanFinish, "Finish", "", "finish h", "hours from submission to the end of the window, mean over the jobs placed", length(func(b *BrokerSummary) grid.Duration { return b.MeanFinish })},
 	{"90 % finish h", "", "", "", "hours within which nine of ten placed jobs have ended", length(func(b *BrokerSummary) grid.Duration { return b.Finish90 })},
-	{"value lost credits", "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget and its wait until it was abandoned, its deadline or the end. Compare it with `jobs placed` beside it", amount(func(b *BrokerSummary) grid.Credits { return b.Value.Total })},
+	{valueLost, "Lost", "Value lost", "lost", "cost of the jobs plus the worth of their waits, by their urgencies; a job without a window loses its budget and its wait until it was abandoned, its deadline or the end. Compare it with `jobs placed` beside it", amount(func(b *BrokerSummary) grid.Credits { return b.Value.Total })},
 	{"regret credits", "", "", "", "value lost by placed jobs beyond the least that each could have lost alone in its cycle", amount(func(b *BrokerSummary) grid.Credits { return b.Regret })},
-	{"cost credits", "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
-	{"cost a node-hour", "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) grid.Credits { return b.CostNodeHour })},
+	{costCredits, "Cost", "Cost", "cost", "paid for windows, net of refunds", amount((*BrokerSummary).paid)},
+	{costNodeHour, "", "", "", "credits for a node-hour of windows", amount(func(b *BrokerSummary) grid.Credits { return b.CostNodeHour })},
 	{AboveBase, "", "", "", "the adaptive part of the cost: the price of delaying local jobs", amount(func(b *BrokerSummary) grid.Credits { return b.Cost.Additive })},
 	{"", "Extra", "Above base price", "", "", extra()},
 	{"", "Left", "Left of the budget", "", "", amount(func(b *BrokerSummary) grid.Credits { return b.Left })},
@@ -80,6 +81,22 @@ const (
 	SpreadOfUse = "spread of use points"
 	JobsPlaced  = "jobs placed"
 )
+
+// Measures that are also added up by week.
+const (
+	localSlowdown = "bounded slowdown"
+	placedShare   = "placed %"
+	meanWait      = "mean wait h"
+	meanTime      = "mean time h"
+	meanFinish    = "mean finish h"
+	valueLost     = "value lost credits"
+	costCredits   = "cost credits"
+	costNodeHour  = "cost a node-hour"
+)
+
+// weekUnits are how many milliseconds or micro-credits make one of a measure by week.
+var weekUnits = map[string]float64{LocalWait: float64(grid.Hour), meanWait: float64(grid.Hour), meanTime: float64(grid.Hour), meanFinish: float64(grid.Hour),
+	valueLost: float64(grid.Credit), costCredits: float64(grid.Credit), costNodeHour: float64(grid.Credit) / float64(grid.Hour)}
 
 // AllSites is the owner of the measures of all sites together. No site or VO has a
 // name with a space.
@@ -132,11 +149,11 @@ func extra() quantity[BrokerSummary] {
 }
 
 // figures are the measures of one summary that files of means have.
-func figures[S any](owner string, measures []measure[S], of *S) []Figure {
+func figures[S any](owner string, measures []measure[S], of *S, byWeek map[string]weeks.Sums) []Figure {
 	var list []Figure
 	for _, m := range measures {
 		if m.name != "" {
-			list = append(list, Figure{owner, m.name, m.value(of)})
+			list = append(list, Figure{owner, m.name, m.value(of), byWeek[m.name]})
 		}
 	}
 	return list

@@ -314,7 +314,7 @@ func TestComparison_ShowsBothRunsOverOneRuler(t *testing.T) {
 	b.header.Settings = []report.Setting{{Owner: "north", Key: "pricing", Value: "fixed"}}
 	var out bytes.Buffer
 	first, second := a.report(t, report.Options{Keep: true}), b.report(t, report.Options{Keep: true})
-	apart := report.Compare([]report.Summary{first.Summary}, []report.Summary{second.Summary})
+	apart := report.Compare([]report.Summary{first.Summary}, []report.Summary{second.Summary}, false)
 	if err := report.WriteComparison(&out, first, second, apart); err != nil {
 		t.Fatal(err)
 	}

@@ -124,14 +124,14 @@ func ReadEvents(r io.Reader, each func(now grid.Time, id agents.ID, f agents.Fac
 func (s *Summary) Header() Header {
 	h := Header{Scenario: s.Scenario, Seed: s.Seed, Settings: s.Settings}
 	for _, one := range s.Sites {
-		site := Site{Name: one.Name, Log: one.Local.Log}
+		site := Site{Name: one.Name, Log: one.Local.Log, ByWeek: one.Weeks != nil}
 		for _, g := range one.Groups {
 			site.Groups = append(site.Groups, grid.Group{Site: one.Name, Name: g.Name, Nodes: g.Nodes, Performance: g.Performance, Price: g.Price, Curve: curveOf(g.Curve)})
 		}
 		h.Sites = append(h.Sites, site)
 	}
 	for _, one := range s.Brokers {
-		h.Brokers = append(h.Brokers, Broker{Name: one.Name, Budget: one.Budget, Urgency: one.Urgency})
+		h.Brokers = append(h.Brokers, Broker{Name: one.Name, Budget: one.Budget, Urgency: one.Urgency, ByWeek: one.Weeks != nil})
 	}
 	return h
 }

@@ -46,6 +46,11 @@ sweep.json; with a target tries.csv (a row for each run). ` + "`bourse report A 
 
 Times are seconds from the scenario's zero, durations seconds, money credits, ci95 the half-width of a 95 % interval (Student's t). The columns of a
 table stand in the order of this page; later versions add columns at the end.
+
+Where local jobs or a VO's jobs come from a log, every seed reads the same one. Intervals over seeds say what else might have been drawn, those over weeks
+what other weeks of the log's machine might have shown. Weeks begin with the log's first submission, and a job counts in the week of its submission. A figure
+is a ratio of sums over weeks, with the variance of a ratio estimator and a factor for neighbours that are alike, as in ` + "`" + `replay --compare` + "`" + `. What is summed is in ` + "`" + `weeks` + "`" + ` of
+summary.json. Of a total, such as a cost, the interval is that of the mean over all jobs, times their number.
 `
 
 // referenceTables are the files of other rooms. A test of the commands holds them
@@ -73,6 +78,7 @@ A list. The tables of the terminal for several seeds show the same.
 | mean | over the seeds |
 | ci95 | half-width of its 95 % interval |
 | runs | how many seeds |
+| overWeeks | with a log of eight weeks or more, of a measure of its jobs or of a VO: ^ci95^, half-width of the 95 % interval over its weeks, ^weeks^, how many have jobs, and ^lag^, how alike neighbours are, -1 to 1 |
 
 ## runs.csv
 
@@ -103,6 +109,8 @@ A row for each combination, owner and measure of a sweep.
 | median | of the seeds |
 | p90 | the quantile of 90 % |
 | max | the most of the seeds |
+| ci95 weeks | only with a log of eight weeks or more: half-width of the 95 % interval over its weeks; empty where a measure has none |
+| weeks | how many weeks have jobs |
 
 ## differences.csv
 
@@ -117,6 +125,8 @@ A row for each combination but the first, owner and measure. A difference whose 
 | difference | from the first combination, seed by seed: the mean over the seeds |
 | ci95 | half-width of its 95 % interval |
 | runs | how many seeds |
+| ci95 weeks | only with a log of eight weeks or more: half-width of the 95 % interval over its weeks, week by week; empty where a measure has none or the combinations read different logs |
+| weeks | how many weeks have jobs |
 
 ## sweep.json
 
@@ -156,6 +166,8 @@ What ^report A B^ writes of two runs: a row for each owner and measure.
 | b less a | the difference |
 | ci95 | half-width of the 95 % interval of the difference |
 | paired | true if it is taken seed by seed, as both have the same seeds |
+| ci95 weeks | only if both read the same eight weeks or more of a log: half-width of the 95 % interval over its weeks; empty where a measure has none |
+| weeks | how many weeks have jobs |
 
 ## The files of a study
 
@@ -247,6 +259,11 @@ func writeColumns(b *strings.Builder) {
 	}
 	fmt.Fprint(b, "\nWhere a job of the run leaves its site a choice of when it starts, these follow:\n\n| column | says |\n|---|---|\n")
 	for _, c := range windowColumns {
+		fmt.Fprintf(b, "| %s | %s |\n", c.Name, c.Says)
+	}
+	fmt.Fprintf(b, "\nThen, if a job of the run has parts:\n\n| column | says |\n|---|---|\n| %s | %s |\n", partColumn.Name, partColumn.Says)
+	fmt.Fprint(b, "\nLast, if a job of the run asks for less than whole nodes:\n\n| column | says |\n|---|---|\n")
+	for _, c := range portionColumns {
 		fmt.Fprintf(b, "| %s | %s |\n", c.Name, c.Says)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/history"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // slowdownBound is the least runtime used to compute a slowdown, so that very short jobs do
@@ -26,6 +27,7 @@ type site struct {
 	classes                         map[string]int
 	waits                           grid.Duration // of all started
 	slowdowns                       float64       // of all ended
+	weeks                           *weeks.Figures
 
 	legs     map[grid.LegState]int // moves to each state
 	refusals map[grid.Code]int
@@ -69,6 +71,9 @@ func newSite(s Site, keep bool) *site {
 		one.groups = append(one.groups, group{Group: g})
 		one.index[g.Name] = i
 	}
+	if s.ByWeek {
+		one.weeks = weeks.NewFigures(weekUnits)
+	}
 	if keep {
 		one.running = map[int64]int32{}
 	}
@@ -97,6 +102,7 @@ func (s *site) clusterFact(now grid.Time, f any) {
 		s.started++
 		s.classes[f.Class]++
 		s.waits += now.Sub(f.Submit)
+		s.weeks.Mean(LocalWait, f.Submit, float64(now.Sub(f.Submit)), 1)
 		if f.Due == 0 {
 			s.groups[g].local.begin(f.Nodes, now)
 		}
@@ -108,7 +114,9 @@ func (s *site) clusterFact(now grid.Time, f any) {
 	case facts.JobEnded:
 		now = cmp.Or(f.Ended, now)
 		s.ended++
-		s.slowdowns += slowdown(f.Start.Sub(f.Submit), now.Sub(f.Start))
+		slow := slowdown(f.Start.Sub(f.Submit), now.Sub(f.Start))
+		s.slowdowns += slow
+		s.weeks.Mean(localSlowdown, f.Submit, slow, 1)
 		if g := &s.groups[s.group(f.Group)].local; f.Due > 0 {
 			g.done += int64(f.Nodes) * int64(f.Work)
 			s.due.count(now, f.Due)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report/draw"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // Study is the result of a study, for a page of its own.
@@ -31,7 +32,8 @@ type StudyRow struct {
 	Said             string  // what the paper says, in words or as a number; "" for nothing
 	Paper            float64 // the number, if Number
 	Number           bool
-	Here, CI95       float64 // the mean and the half-width of its 95 % interval
+	Here, CI95       float64         // the mean and the half-width of its 95 % interval
+	OverWeeks        *weeks.Interval // the interval over the weeks of a log, nil: there is none
 	Runs             int
 	Verdict          string
 }
@@ -43,6 +45,9 @@ func (s *Study) Write(w io.Writer) error {
 	table := pageTable{Head: []string{"Measure", "Setting", "Paper", "Here", "± 95 %", "Runs", "Verdict"}, Words: 3, Verdict: true, Note: strings.Join(s.Notes, " ")}
 	for _, r := range s.Rows {
 		table.Rows = append(table.Rows, []string{r.Measure, r.Setting, r.Said, studyNumber(r.Here), studyNumber(r.CI95), strconv.Itoa(r.Runs), r.Verdict})
+	}
+	if s.overWeeks() {
+		table.withWeeks(s.Rows)
 	}
 	if len(s.Settings) > 0 {
 		p.add(pageSection{Title: "Configuration", Tables: []pageTable{settingsTable(s.Settings)}})
@@ -68,6 +73,24 @@ func (s *Study) Write(w io.Writer) error {
 	p.add(figures)
 	p.add(pageSection{Title: "All figures", Tables: []pageTable{table}})
 	return p.write(w)
+}
+
+// overWeeks reports whether any row has an interval over weeks.
+func (s *Study) overWeeks() bool {
+	return slices.ContainsFunc(s.Rows, func(r StudyRow) bool { return r.OverWeeks != nil })
+}
+
+// withWeeks adds the column of intervals over weeks, behind those over seeds.
+func (t *pageTable) withWeeks(rows []StudyRow) {
+	const behind = 5
+	t.Head = slices.Insert(t.Head, behind, "± 95 % over weeks")
+	for i := range t.Rows {
+		cell := ""
+		if w := rows[i].OverWeeks; w != nil {
+			cell = studyNumber(w.CI95)
+		}
+		t.Rows[i] = slices.Insert(t.Rows[i], behind, cell)
+	}
 }
 
 // withoutPaper removes the column of the paper's figures.

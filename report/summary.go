@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // Summary is summary.json: the measures of a run. Times and durations are in
@@ -38,6 +39,9 @@ type SiteSummary struct {
 	Refunded    grid.Credits      `json:"refunded,omitzero"` // paid back for legs that were cancelled or lost, with penalties
 	Accounts    []grid.Account    `json:"accounts"`
 	Deadlines   Deadlines         `json:"deadlines,omitzero"` // of a site that takes some
+	// Weeks are measures of the jobs of a log by week of submission, each an array of an amount
+	// and a weight: a measure is the ratio of their sums.
+	Weeks map[string]weeks.Sums `json:"weeks,omitempty"`
 }
 
 // Deadlines counts the deadlines that a site accepted, of its own jobs and of VOs,
@@ -124,6 +128,8 @@ type BrokerSummary struct {
 	Transactions TransactionSummary `json:"transactions"`
 	Cycles       CycleSummary       `json:"cycles"`
 	Accounts     []grid.Account     `json:"accounts"`
+	// Weeks are measures by week, as those of a site, if a log has a part in them.
+	Weeks map[string]weeks.Sums `json:"weeks,omitempty"`
 }
 
 // ValueLost is what a VO's jobs have lost: what they cost net of refunds; what each
@@ -192,7 +198,7 @@ func (s *site) summary(until grid.Time) SiteSummary {
 	sum := SiteSummary{Name: s.name, Groups: []GroupSummary{}, RefusedLegs: s.refusals,
 		Legs: s.legs[grid.Confirmed], LegsEnded: s.legs[grid.Settled],
 		LegsBroken: s.legs[grid.Released] + s.legs[grid.Lost] + s.legs[grid.Heuristic],
-		Income:     income(s.income), Refunded: s.refunded, Deadlines: s.due,
+		Income:     income(s.income), Refunded: s.refunded, Deadlines: s.due, Weeks: s.weeks.Sums(),
 		Local: LocalSummary{Started: s.started, Immediate: s.classes["immediate"], Backfilled: s.classes["backfilled"],
 			Reserved: s.classes["reserved"], Ended: s.ended, Killed: s.killed, Running: s.started - s.ended,
 			Waiting: s.waiting, Refused: sumOf(s.refused), RefusedFor: s.refused, MeanWait: mean(s.waits, s.started),

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // AllVOs is the owner of the measures of all VOs together. No site or VO has a name with a
@@ -35,6 +36,9 @@ func total(list []*vo, until grid.Time) *BrokerSummary {
 		all.looked, all.alternatives = all.looked+b.looked, all.alternatives+b.alternatives
 		all.timeLimits += b.timeLimits
 		all.budgetLimits, all.regret = all.budgetLimits.Plus(b.budgetLimits), all.regret.Plus(b.regret)
+		if all.over.weeks == nil && b.over.weeks != nil {
+			all.over.weeks = weeks.NewFigures(weekUnits)
+		}
 		all.over.merge(&b.over)
 		open += b.undecided()
 	}
@@ -67,5 +71,6 @@ func (v *voJobs) merge(o *voJobs) {
 	v.wait, v.time, v.response = v.wait+o.wait, v.time+o.time, v.response+o.response
 	v.finish = append(v.finish, o.finish...)
 	v.nodes += o.nodes
+	v.weeks.Merge(o.weeks)
 	v.waiting, v.unplaced = v.waiting.Plus(o.waiting), v.unplaced.Plus(o.unplaced)
 }

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/bourse-grid/bourse/grid"
+import (
+	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report/weeks"
+)
 
 // voJobs sums up jobs of a VO. The sums are of whole numbers: the order in which jobs are
 // added does not show. Of a job that was placed 8 bytes are kept, for the share of them
@@ -11,10 +14,28 @@ type voJobs struct {
 	finish               []grid.Duration
 	nodes                int64 // milliseconds
 	waiting, unplaced    grid.Credits
+	weeks                *weeks.Figures
 }
 
 // add adds a job as it is at an instant; urgency is that of jobs that have none of their own.
 func (v *voJobs) add(j *voJob, urgency grid.Urgency, at grid.Time) {
+	before := *v
+	v.count(j, urgency, at)
+	lost := v.waiting - before.waiting + v.unplaced - before.unplaced + j.paid
+	placed := float64(v.jobs.Placed - before.jobs.Placed)
+	v.weeks.Total(JobsPlaced, j.Submit, placed)
+	v.weeks.Mean(placedShare, j.Submit, 100*placed, 1)
+	wait, time := float64(v.wait-before.wait), float64(v.time-before.time)
+	v.weeks.Mean(meanWait, j.Submit, wait, placed)
+	v.weeks.Mean(meanTime, j.Submit, time, placed)
+	v.weeks.Mean(meanFinish, j.Submit, wait+time, placed)
+	v.weeks.Total(valueLost, j.Submit, float64(lost))
+	v.weeks.Total(costCredits, j.Submit, float64(j.paid))
+	v.weeks.Mean(costNodeHour, j.Submit, float64(j.paid), float64(v.nodes-before.nodes))
+}
+
+// count adds a job to the sums.
+func (v *voJobs) count(j *voJob, urgency grid.Urgency, at grid.Time) {
 	hour := grid.Price(j.Urgency.Else(urgency).Of(j.Budget))
 	if !j.served() {
 		v.leave(j, hour, at)
@@ -75,4 +96,5 @@ func (v *voJobs) summary(sum *BrokerSummary) {
 	sum.MeanFinish, sum.Finish90 = meanAnd90(v.finish)
 	sum.MeanResponse = mean(v.response, v.jobs.Done+v.jobs.Failed)
 	sum.Value.Waiting, sum.Value.Unplaced = v.waiting, v.unplaced
+	sum.Weeks = v.weeks.Sums()
 }

@@ -115,11 +115,12 @@ func (s *Simulation) RunSeeds(first uint64, runs int, rec Record, done func(*rep
 // header returns what the report must know about the run's configuration.
 func (w *world) header(seed uint64) report.Header {
 	h := report.Header{Scenario: w.scenario.Name, Seed: seed, Settings: Settings(w.scenario)}
+	long := byWeek(w.scenario)
 	for _, s := range w.scenario.Sites {
-		h.Sites = append(h.Sites, report.Site{Name: s.Name, Groups: s.Groups, Log: w.logs[s.Name]})
+		h.Sites = append(h.Sites, report.Site{Name: s.Name, Groups: s.Groups, Log: w.logs[s.Name], ByWeek: long && s.Workload != nil && s.Workload.Trace != ""})
 	}
 	for _, b := range w.scenario.Brokers {
-		h.Brokers = append(h.Brokers, report.Broker{Name: b.Name, Budget: b.Budget, Urgency: b.Urgency})
+		h.Brokers = append(h.Brokers, report.Broker{Name: b.Name, Budget: b.Budget, Urgency: b.Urgency, ByWeek: long})
 	}
 	return h
 }

@@ -125,7 +125,7 @@ func (s *SweepResults) idle(parameter int) bool {
 			continue
 		}
 		for i := range config.Runs {
-			if !slices.Equal(s.Figures[like*config.Runs+i], s.Figures[point*config.Runs+i]) {
+			if !slices.EqualFunc(s.Figures[like*config.Runs+i], s.Figures[point*config.Runs+i], report.Figure.Is) {
 				return false
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/report/weeks"
 )
 
 // SweepMean is a row of the summary and of the differences: a point's figures, and the
@@ -25,14 +26,16 @@ type SweepMean struct {
 	CI95      float64            `json:"ci95"`
 	Runs      int                `json:"runs"`
 	Quantiles map[string]float64 `json:"quantiles,omitempty"`
+	OverWeeks *weeks.Interval    `json:"overWeeks,omitempty"`  // the interval of Mean over the weeks of a log; nil: there is none
 	Apart     *Difference        `json:"difference,omitempty"` // from the first point; nil there
 }
 
 // Difference is a paired difference: its mean over the seeds and the half-width of its 95 %
 // interval.
 type Difference struct {
-	Mean float64 `json:"mean"`
-	CI95 float64 `json:"ci95"`
+	Mean      float64         `json:"mean"`
+	CI95      float64         `json:"ci95"`
+	OverWeeks *weeks.Interval `json:"overWeeks,omitempty"` // week by week
 }
 
 // Beyond reports whether the difference is beyond its interval.
@@ -50,6 +53,7 @@ func (s *SweepResults) Means() []SweepMean {
 	config := s.Sweep.Config
 	first, names := s.Figures[:config.Runs], config.Names()
 	for point := range config.Points() {
+		paired := s.sameLogs(point)
 		settings := map[string]any{}
 		for i, v := range config.Values(point) {
 			settings[names[i]] = v
@@ -57,15 +61,19 @@ func (s *SweepResults) Means() []SweepMean {
 		runs := s.Figures[point*config.Runs : (point+1)*config.Runs]
 		for k, f := range runs[0] {
 			values, less := make([]float64, len(runs)), make([]float64, len(runs))
+			byWeek, before := make([]weeks.Sums, len(runs)), make([]weeks.Sums, len(runs))
 			for i := range runs {
-				values[i] = runs[i][k].Value
-				less[i] = values[i] - figure(first[i], k, f)
+				old := figure(first[i], k, f)
+				values[i], byWeek[i], before[i] = runs[i][k].Value, runs[i][k].Weeks, old.Weeks
+				less[i] = values[i] - old.Value
 			}
-			m := SweepMean{Point: point, Settings: settings, Owner: f.Owner, Measure: f.Measure, Runs: len(runs), Quantiles: quantilesOf(values)}
+			m := SweepMean{Point: point, Settings: settings, Owner: f.Owner, Measure: f.Measure, Runs: len(runs), Quantiles: quantilesOf(values), OverWeeks: weeks.Mean(byWeek)}
 			m.Mean, m.CI95 = report.Interval(values)
 			if point > 0 && !math.IsNaN(less[0]) {
 				m.Apart = &Difference{}
-				m.Apart.Mean, m.Apart.CI95 = report.Interval(less)
+				if m.Apart.Mean, m.Apart.CI95 = report.Interval(less); m.OverWeeks != nil && paired {
+					m.Apart.OverWeeks = weeks.Difference(before, byWeek)
+				}
 			}
 			list = append(list, m)
 		}
@@ -73,16 +81,16 @@ func (s *SweepResults) Means() []SweepMean {
 	return list
 }
 
-// figure is the value of the same measure in another run. It is at the same index, unless
-// the points differ in their sites; NaN if the other run lacks it.
-func figure(run []report.Figure, k int, like report.Figure) float64 {
+// figure is the same measure in another run. It is at the same index, unless the points differ
+// in their sites; its value is NaN if the other run lacks it.
+func figure(run []report.Figure, k int, like report.Figure) report.Figure {
 	if k >= len(run) || run[k].Owner != like.Owner || run[k].Measure != like.Measure {
 		k = slices.IndexFunc(run, func(f report.Figure) bool { return f.Owner == like.Owner && f.Measure == like.Measure })
 	}
 	if k < 0 {
-		return math.NaN()
+		return report.Figure{Value: math.NaN()}
 	}
-	return run[k].Value
+	return run[k]
 }
 
 // quantilesOf interpolates between the sorted values.
@@ -108,13 +116,15 @@ func (s *SweepResults) WriteSummary(w io.Writer) error {
 	for _, q := range quantiles {
 		head = append(head, q.name)
 	}
-	out.Write(head)
-	for _, m := range s.Means() {
+	means := s.Means()
+	over := overWeeks(means)
+	out.Write(append(head, weekColumns(over)...))
+	for _, m := range means {
 		row := append(s.settings(m.Point), m.Owner, m.Measure, decimal(m.Mean), decimal(m.CI95), strconv.Itoa(m.Runs))
 		for _, q := range quantiles {
 			row = append(row, decimal(m.Quantiles[q.name]))
 		}
-		out.Write(row)
+		out.Write(append(row, weekCells(over, m.OverWeeks)...))
 	}
 	out.Flush()
 	return out.Error()
@@ -123,10 +133,13 @@ func (s *SweepResults) WriteSummary(w io.Writer) error {
 // WriteDifferences writes the differences of each point from the first, seed by seed.
 func (s *SweepResults) WriteDifferences(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(append(s.names(), "owner", "measure", "difference", "ci95", "runs"))
-	for _, m := range s.Means() {
+	means := s.Means()
+	over := overWeeks(means)
+	out.Write(slices.Concat(s.names(), []string{"owner", "measure", "difference", "ci95", "runs"}, weekColumns(over)))
+	for _, m := range means {
 		if m.Apart != nil {
-			out.Write(append(s.settings(m.Point), m.Owner, m.Measure, decimal(m.Apart.Mean), decimal(m.Apart.CI95), strconv.Itoa(m.Runs)))
+			row := append(s.settings(m.Point), m.Owner, m.Measure, decimal(m.Apart.Mean), decimal(m.Apart.CI95), strconv.Itoa(m.Runs))
+			out.Write(append(row, weekCells(over, m.Apart.OverWeeks)...))
 		}
 	}
 	out.Flush()
@@ -141,16 +154,20 @@ func (s *SweepResults) WritePage(w io.Writer) error {
 	config := s.Sweep.Config
 	page := report.Study{Title: "Sweep: " + config.Name, Seed: config.Seed, Plain: true, Finding: s.Finding(),
 		Notes: []string{"Differences are from the first combination, taken seed by seed."}}
+	means := s.Means()
+	if said := s.Covered(means); said != "" {
+		page.Notes = append(page.Notes, said)
+	}
 	vos := s.owners()
 	for _, less := range []bool{false, true} {
-		for _, m := range s.Means() {
-			if !vos[m.Owner] || less && m.Apart == nil {
+		for _, m := range means {
+			if !vos[m.Owner] && (m.OverWeeks == nil || m.Measure != report.LocalWait) || less && m.Apart == nil {
 				continue
 			}
-			row := report.StudyRow{Measure: m.Owner + ": " + m.Measure, Setting: config.Words(m.Point), Here: m.Mean, CI95: m.CI95, Runs: m.Runs}
+			row := report.StudyRow{Measure: m.Owner + ": " + m.Measure, Setting: config.Words(m.Point), Here: m.Mean, CI95: m.CI95, OverWeeks: m.OverWeeks, Runs: m.Runs}
 			if less {
-				row.Measure, row.Here, row.CI95 = row.Measure+", difference", m.Apart.Mean, m.Apart.CI95
-				row.Verdict = map[bool]string{true: "beyond the interval", false: "within the interval"}[m.Apart.Beyond()]
+				row.Measure, row.Here, row.CI95, row.OverWeeks = row.Measure+", difference", m.Apart.Mean, m.Apart.CI95, m.Apart.OverWeeks
+				row.Verdict = m.Apart.verdict()
 			}
 			page.Rows = append(page.Rows, row)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
+	"github.com/bourse-grid/bourse/report/weeks"
 	"github.com/bourse-grid/bourse/workload"
 	"github.com/bourse-grid/bourse/workload/workloadtest"
 )
@@ -55,11 +56,11 @@ func checkPaired(t *testing.T, got, want Paired, half float64) {
 // number; without the last week there is no interval. A job that ran in one alone is left out.
 func TestDifferences_ByHand(t *testing.T) {
 	t.Parallel()
-	build := func(weeks int) (a, b *Replay) {
+	build := func(n int) (a, b *Replay) {
 		a, b = &Replay{Nodes: 1}, &Replay{Nodes: 1}
-		for w := range weeks {
+		for w := range n {
 			for k := range 3 {
-				j := grid.LocalJob{Submit: grid.Time(w) * grid.Time(2*Week)}
+				j := grid.LocalJob{Submit: grid.Time(w) * grid.Time(2*weeks.Span)}
 				o := Outcome{Job: j, Start: j.Submit + 1000, End: j.Submit + 101_000}
 				a.Outcomes = append(a.Outcomes, o)
 				switch k {

@@ -115,8 +115,10 @@ var rooms = []room{
 	{"web/rendezvous", []string{"grid", "agents"}, world},
 	{"web/webhook", []string{"web/api"}, world},
 	{"web/dash", []string{"web", "web/client"}, world}, // the live page on loopback, under a context's certificate
-	{"report", []string{"grid", "facts", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/lanes", "report/view"}, world},
+	{"report", []string{"grid", "facts", "policy/...", "agents", "broker/planning", "history", "report/draw", "report/fitted", "report/lanes", "report/view", "report/weeks"}, world},
+	{"report/fitted", nil, world}, // another module draws tables
 	{"report/lanes", nil, core},
+	{"report/weeks", []string{"grid"}, parallel}, // statistics
 	{"report/export", []string{"grid", "facts", "agents", "history", "report", "report/lanes"}, world},
 	{"report/columnar", nil, world},          // Parquet, from files of CSV and JSON
 	{"report/draw", nil, world},              // fonts and PNG
@@ -128,7 +130,7 @@ var rooms = []room{
 	{"workload/workloadtest", []string{"grid", "workload"}, world},
 	{"simulation/torture/world", []string{"grid", "facts", "policy/...", "agents", "agents/sim", "agents/wire", "agents/journal", "agents/replica", "cluster/...", "sites", "broker", "simulation/linear", "simulation/manager"}, parallel}, // it judges nothing
 	{"simulation/torture/check", []string{"grid", "facts", "agents", "agents/sim", "agents/replica", "cluster/managed", "sites", "broker", "history/...", "simulation/linear", "simulation/manager", "simulation/torture/world"}, core},     // it disturbs nothing
-	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "configs", "simulation/..."}, parallel},
+	{"simulation/...", []string{"grid", "facts", "parallel", "policy/...", "agents", "agents/sim", "agents/journal", "agents/replica", "agents/plant", "cluster/...", "sites", "workload", "broker", "broker/planning", "history/...", "report", "report/weeks", "configs", "simulation/..."}, parallel},
 	{"studies", []string{"grid", "facts", "parallel", "policy/...", "agents", "cluster/...", "workload", "report", "configs", "simulation", "studies/evidence"}, parallel},
 	{"studies/evidence", []string{"grid", "parallel", "report"}, parallel}, // rows, samples, verdicts: it knows no study
 	{"studies/evidence/evidencetest", []string{"studies/evidence"}, world}, // for tests alone

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bourse-grid/bourse/agents/certificate"
@@ -33,10 +34,7 @@ func (p *picture) alerts(sites []api.Site, b *broker.Broker, now grid.Time) []vi
 		if s.State == "usable" || s.State == "not-asked" {
 			continue
 		}
-		a := view.Alert{Kind: "site", Site: s.Name, Words: fmt.Sprintf("%s is %s", s.Name, siteWords[s.State])}
-		if why := whyAway(s); why != "" {
-			a.Words += ": " + why
-		}
+		a := view.Alert{Kind: "site", Site: s.Name, Words: awayWords(s)}
 		if since := p.past.since(s.Name); since > 0 {
 			a.At = int64(since - p.epoch)
 		}
@@ -45,8 +43,20 @@ func (p *picture) alerts(sites []api.Site, b *broker.Broker, now grid.Time) []vi
 	return slices.Concat(list, p.short(b, now), p.own)
 }
 
+// awayWords say that a site takes nothing, and why, each once.
+func awayWords(s *api.Site) string {
+	why, own := strings.CutPrefix(whyAway(s), s.Name+" ")
+	switch {
+	case own && strings.HasPrefix(why, "is "):
+		return s.Name + " " + why
+	case why != "":
+		why = ": " + why
+	}
+	return fmt.Sprintf("%s is %s%s", s.Name, siteWords[s.State], why)
+}
+
 // siteWords say what the states of a site mean for jobs.
-var siteWords = map[string]string{"drained": "drained and takes nothing new", "closed": "closed to this VO", "silent": "silent: it does not answer",
+var siteWords = map[string]string{"drained": "drained", "closed": "closed to this VO", "silent": "silent: it does not answer",
 	"skewed": "not used: its clock differs by more than 2 s", "left": "gone: its process was stopped or cannot be reached", "lost": "lost: its legs are abandoned"}
 
 // failures are the jobs that failed or were abandoned and are still drawn, the latest first.
@@ -118,7 +128,7 @@ func (p *picture) short(b *broker.Broker, now grid.Time) (list []view.Alert) {
 		}
 		if lasts, seen, ok := p.past.lasts(account, use, left, now); ok && lasts < endsSoon {
 			list = append(list, view.Alert{Kind: "budget", Words: fmt.Sprintf("%s ends in about %v at the pace of the last %v: %.2f credits are left",
-				name, about(lasts), about(seen), left.Float())})
+				name, lasts.Roughly(), seen.Roughly(), left.Float())})
 		}
 	}
 	if m := a.Money; m != nil {
@@ -130,14 +140,6 @@ func (p *picture) short(b *broker.Broker, now grid.Time) (list []view.Alert) {
 		}
 	}
 	return list
-}
-
-// about is a span to the hour, or to the minute if it is shorter than two.
-func about(d grid.Duration) string {
-	if d < 2*grid.Hour {
-		return fmt.Sprintf("%d min", d/grid.Minute)
-	}
-	return fmt.Sprintf("%d h", d/grid.Hour)
 }
 
 // processAlerts is what there is to say of the processes and certificates behind a page.
@@ -175,7 +177,7 @@ func expiring(c *x509.Certificate, now time.Time) []view.Alert {
 	if !certificate.Soon(c.NotBefore, c.NotAfter, now) {
 		return nil
 	}
-	return []view.Alert{{Kind: "certificate", Words: fmt.Sprintf("your certificate expires on %s; ask whoever issues them for a new one", c.NotAfter.UTC().Format("2006-01-02 15:04 MST"))}}
+	return []view.Alert{{Kind: "certificate", Words: fmt.Sprintf("your certificate expires on %s; ask whoever issues them for a new one", c.NotAfter.UTC().Format(time.RFC3339))}}
 }
 
 // exitOf is the exit status of a job's work: the first that is not 0.

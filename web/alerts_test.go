@@ -80,6 +80,21 @@ func TestAlerts_OfManyFailuresSomeAreListed(t *testing.T) {
 	}
 }
 
+// An agent's reason names the site itself: that is not said twice.
+func TestAlerts_ASiteSaysOnceThatItTakesNothing(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]api.Site{
+		"north is drained: takes nothing new until further notice: new switch": {State: "drained", Refusal: &api.Reason{Detail: "north takes nothing new until further notice: new switch"}},
+		"north is closed to VO vo1: audit":                                     {State: "closed", Refusal: &api.Reason{Detail: "north is closed to VO vo1: audit"}},
+		"north is lost: its legs are abandoned: sold":                          {State: "lost", Lost: &api.SiteLoss{Reason: "sold"}},
+		"north is drained": {State: "drained"},
+	} {
+		if s.Name = "north"; awayWords(&s) != want {
+			t.Errorf("%q, want %q", awayWords(&s), want)
+		}
+	}
+}
+
 func TestAlerts_ReplicasThatTheLeaderDoesNotHear(t *testing.T) {
 	t.Parallel()
 	group := &api.Replicas{Leader: "replica:vo1/1", Members: []api.Replica{{Name: "replica:vo1/1"}, {Name: "replica:vo1/2", Reachable: true}, {Name: "replica:vo1/3"}}}
@@ -95,7 +110,7 @@ func TestAlerts_ACertificateInTheLastThirdOfItsLifeButNotBefore(t *testing.T) {
 	if list := expiring(c, from.Add(19*time.Hour)); len(list) > 0 {
 		t.Errorf("too early: %+v", list)
 	}
-	if list := expiring(c, from.Add(21*time.Hour)); len(list) != 1 || !strings.Contains(list[0].Words, "2026-03-02 06:00 UTC") {
+	if list := expiring(c, from.Add(21*time.Hour)); len(list) != 1 || !strings.Contains(list[0].Words, "2026-03-02T06:00:00Z") {
 		t.Errorf("%+v", list)
 	}
 }

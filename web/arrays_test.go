@@ -72,6 +72,10 @@ func TestArrays_AreCancelledInPartAndAsAWhole(t *testing.T) {
 	s := brokerAPI(t, h)
 	submit(t, s, ana, sweep("batch-0001", "0-9%4"))
 	h.pass(grid.Second)
+	var p map[string]any
+	if code := call(t, s, ana, "PATCH", "/v1/jobs/sweep", map[string]any{"length": 1800}, &p); code != http.StatusUnprocessableEntity || !strings.Contains(fmt.Sprint(p), "modify one of them, sweep") {
+		t.Errorf("an array is modified: %d %v", code, p)
+	}
 	var done api.Cancelled
 	if code := call(t, s, ana, "DELETE", "/v1/jobs/sweep%5B2-5%5D", nil, &done); code != 200 || !done.Done || done.Refund == nil || done.Refund.Credits <= 0 || done.Paid == nil {
 		t.Fatalf("%d %+v", code, done)

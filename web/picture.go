@@ -274,13 +274,7 @@ func (p *picture) sites(list []api.Site) []view.Site {
 	out := make([]view.Site, 0, len(list))
 	for i := range list {
 		s := &list[i]
-		x := view.Site{Name: s.Name, State: s.State, Groups: []view.Group{}, Outs: p.past.outs(s.Name, p.epoch)}
-		switch {
-		case s.Lost != nil:
-			x.Why = s.Lost.Reason
-		case s.Refusal != nil:
-			x.Why = cmp.Or(s.Refusal.Detail, s.Refusal.Code)
-		}
+		x := view.Site{Name: s.Name, State: s.State, Why: whyAway(s), Groups: []view.Group{}, Outs: p.past.outs(s.Name, p.epoch)}
 		nodes, free, clear, low, high := 0, 0, 0, 0.0, 0.0
 		for k := range s.Groups {
 			g := &s.Groups[k]

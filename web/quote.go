@@ -194,7 +194,7 @@ func (s *batches) price(ctx context.Context, b *api.Batch) (now grid.Time, err e
 	case never.Refused():
 		return now, huma.Error422UnprocessableEntity(fmt.Sprintf("body.jobs[%d]: can never run here: %s", lacks, never.Detail))
 	}
-	return now, huma.Error422UnprocessableEntity(fmt.Sprintf("body.jobs[%d].maxPrice: missing, and no site that suits the job has answered, by whose prices the broker would cap it; give maxPrice (credits per node-hour) or budget (credits)", lacks))
+	return now, huma.Error422UnprocessableEntity(fmt.Sprintf("body.jobs[%d].maxPrice: missing, and no site that has answered has nodes that suit the job, by whose prices the broker would cap it; give maxPrice (credits per node-hour) or budget (credits), and the job waits for the other sites", lacks))
 }
 
 // capPrices sets the price cap of the jobs without a price, up to the first for which none is

@@ -137,7 +137,8 @@ const MapForm = "submit=COLUMN,nodes=COLUMN,run=COLUMN"
 var units = map[string]int64{"ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 // ParseMap reads "submit=Submit,run=Elapsed,nodes=Cores,estimate=Limit:min": what each
-// column is, and the unit of its numbers if that is not a second.
+// column is, and the unit of its numbers if that is not a second. Behind a colon that is no unit
+// the column's name goes on, as in "Elapsed (HH:MM:SS)".
 func ParseMap(text string) ([]Mapped, error) {
 	var list []Mapped
 	for part := range strings.SplitSeq(text, ",") {
@@ -156,8 +157,6 @@ func ParseMap(text string) ([]Mapped, error) {
 				return nil, fmt.Errorf("%q: only times have a unit", part)
 			}
 			m.Column, m.unit = name[:i], units[name[i+1:]]
-		} else if i > 0 && r >= roleSubmit && r <= roleEstimate && len(name)-i <= 4 {
-			return nil, fmt.Errorf("%q: the unit %q is unknown; must be ms, s, min, h or d", part, name[i+1:])
 		}
 		for _, other := range list {
 			if other.role == r {

@@ -280,7 +280,21 @@ func TestTable_MappedColumns(t *testing.T) {
 	if _, err := Read(strings.NewReader("a;b;c\n"+text), "log.csv", Options{Map: m}); err == nil || !strings.Contains(err.Error(), `has no column "Queued"`) {
 		t.Error(err)
 	}
-	for bad, want := range map[string]string{"submit": "must be such as", "when=X": "must be one of job, submit", "run=X:years": "", "run=X:y": `unit "y" is unknown`, "nodes=X:h": "only times", "run=A,run=B": "given twice"} {
+	// A colon that is followed by no unit is of the column's name; a unit that is none is said.
+	const odd = "Queued;Elapsed (HH:MM:SS);Cores\n2026-01-01 00:00:00;01:30:00;4\n"
+	if m, err = ParseMap("submit=Queued,run=Elapsed (HH:MM:SS),nodes=Cores"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := rows(t, "log.csv", odd, Options{Map: m, Strict: true}, RunTime, AllocatedProcessors); !slices.Equal(got, []string{"5400 4"}) {
+		t.Errorf("%q", got)
+	}
+	if m, err = ParseMap("submit=Queued,run=Took:y,nodes=Cores"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(strings.NewReader(text), "log.csv", Options{Map: m}); err == nil || !strings.Contains(err.Error(), `has no column "Took:y", which is to be the run, and "y" is no unit`) {
+		t.Error(err)
+	}
+	for bad, want := range map[string]string{"submit": "must be such as", "when=X": "must be one of job, submit", "nodes=X:h": "only times", "run=A,run=B": "given twice"} {
 		if _, err := ParseMap(bad); want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", bad, err, want)
 		}

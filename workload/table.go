@@ -173,7 +173,11 @@ func (t *table) take() error {
 	for _, m := range t.mapped {
 		i, ok := t.index[plain(m.Column)]
 		if !ok {
-			return fmt.Errorf("has no column %.40q, which is to be the %s; it has %s", m.Column, m.word, listed(t.names))
+			unit := ""
+			if _, after, ok := strings.Cut(m.Column, ":"); ok {
+				unit = fmt.Sprintf(", and %.40q is no unit, which must be ms, s, min, h or d", after)
+			}
+			return fmt.Errorf("has no column %.40q, which is to be the %s%s; it has %s", m.Column, m.word, unit, listed(t.names))
 		}
 		unit := m.unit
 		if unit == 0 {

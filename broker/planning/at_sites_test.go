@@ -80,3 +80,47 @@ func TestAtSites_AQueueBesideAWindowOfEachSite(t *testing.T) {
 		t.Errorf("asking has changed what it gets: %+v", x)
 	}
 }
+
+// A job after one that goes into a queue is not refused: it waits until that has begun, and the plan says
+// when it could start by the forecast of the best queue, or that nobody knows. What waits for it in turn
+// waits too, and one that comes after a job without a window gets none either.
+func TestForesee_AJobAfterOneInAQueueWaits(t *testing.T) {
+	t.Parallel()
+	hour := grid.Time(grid.Hour)
+	free := grid.Profile{{At: 0, Free: 8}}
+	site := func(name string) Site {
+		return Site{Name: name, Answer: Usable, Groups: []agents.GroupOffer{{Group: grid.Group{Name: "main", Nodes: 8, Performance: grid.Unit, Price: grid.Price(grid.Credit)}, Admissible: free, Clear: free}}}
+	}
+	in := Input{Horizon: 20 * hour, Terms: Terms{Algorithm: search.AMP, BudgetLimit: selection.Auto, TimeLimit: selection.Auto, MaxAlternatives: 5}, Sites: []Site{site("north"), site("south")}}
+	for _, name := range []string{"queued", "window", "both", "chain", "wide", "lost"} {
+		in.Jobs = append(in.Jobs, Job{Name: name, Request: grid.Request{Nodes: 2, Length: 2 * grid.Hour, MinPerformance: grid.Unit, Deadline: grid.Never, MaxPrice: grid.MaxPrice, Budget: grid.MaxBudget}})
+	}
+	in.Jobs[4].Request.Nodes = 17
+	f := &Foresight{Input: in, Funds: Quotes{Left: grid.MaxBudget}, Known: make([]grid.Reason, 6),
+		Queue: []bool{true, false, false, false, false, false}, After: [][]int{nil, nil, {0, 1}, {2}, nil, {0, 4}}, Gaps: make([]grid.Duration, 6)}
+	f.Gaps[2] = grid.Hour
+	is := func(what string, median grid.Time, want ...string) {
+		t.Helper()
+		got := new(Planner).Foresee(f, nil, func(wanted [][]grid.Queueing) [][]grid.BestEffort {
+			out := make([][]grid.BestEffort, 2)
+			if median > 0 {
+				out[0], out[1] = []grid.BestEffort{{Median: grid.Never, Level: 80}, {Median: hour, Level: 80}, {Median: hour, Level: 80}}[:len(wanted[0])], []grid.BestEffort{{Median: median, Level: 80}, {}, {}}[:len(wanted[1])]
+			}
+			return out
+		})
+		for k, want := range want {
+			if x := got[2+k].Now; x.Taken() != nil || x.Reason.Code == "" || !strings.Contains(x.Reason.Detail, want) {
+				t.Errorf("%s: %s: %+v, must say %q", what, in.Jobs[2+k].Name, x.Reason, want)
+			}
+			if x := got[2+k]; x.Later.Taken() != nil || x.Elsewhere.Taken() != nil {
+				t.Errorf("%s: %s has windows later", what, in.Jobs[2+k].Name)
+			}
+		}
+	}
+	const waits, untold = "it waits for queued, which goes into a queue, and buys a window once that has begun: ", "when it could start cannot be told"
+	is("a forecast", 4*hour, waits+"it could start at about 25200,", waits+untold, "", "it comes after wide, which gets no window")
+	is("a queue that is served before the window is over", grid.Time(grid.Second), waits+"it could start at about 10801,")
+	is("no forecast", 0, waits+untold, waits+untold)
+	f.Known[0] = reason(grid.NoWindow, "there is no such site")
+	is("one that no queue takes", 0, "it comes after queued, which gets no window", "it comes after both, which gets no window")
+}

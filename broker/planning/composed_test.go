@@ -194,3 +194,23 @@ func TestTogether_PartsOfOneJobAreQuotedAsASet(t *testing.T) {
 		}
 	}
 }
+
+// A window whose search reached its bound says so, as an alternative, as an option that is shown,
+// and where it is searched in again.
+func TestPlan_AWindowOfABoundedSearchSaysSo(t *testing.T) {
+	t.Parallel()
+	in := mixed(rand.New(rand.NewPCG(1, 2)), grid.GoalCost, search.AMP)
+	var pl Planner
+	d := pl.Plan(in)
+	for _, bounded := range []bool{false, true} {
+		p := Plan{}
+		p.add(d, &in.Jobs[0], []grid.Window{{Start: in.From, Time: grid.Hour, Bounded: bounded,
+			Parts: []grid.Part{{Count: 1, Start: in.From, End: in.From.Add(grid.Hour)}}}})
+		a := &p.Alternatives[0]
+		w := a.window()
+		a.Quotes = make([]grid.Quote, len(a.Legs))
+		if o := d.option(&in.Jobs[0], &p, a); a.Bounded != bounded || o.Bounded != bounded || w.Bounded != bounded {
+			t.Errorf("bounded %v: the alternative says %v, what is shown %v, the window %v", bounded, a.Bounded, o.Bounded, w.Bounded)
+		}
+	}
+}

@@ -43,15 +43,16 @@ type Plan struct {
 // Alternative is a window that a job could have: legs that start together, on
 // groups of one site or several.
 type Alternative struct {
-	Number int           // from 1, in the order found
-	Size   grid.Size     // the job's size in this alternative
-	Time   grid.Duration // of the longest leg
-	End    grid.Time
-	Cost   grid.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
-	Loss   grid.Credits // under GoalValue: its loss by the job's goal, with the cost weighted
-	Copies int          // under GoalValue: how many more windows there are that differ in nothing that matters
-	Legs   []Leg        // by part of the job, then in order of group
-	Quotes []grid.Quote // leg by leg, in an Outcome; for a clear leg its base price
+	Number  int           // from 1, in the order found
+	Size    grid.Size     // the job's size in this alternative
+	Time    grid.Duration // of the longest leg
+	End     grid.Time
+	Cost    grid.Credits // of all legs: at base price in a Draft, as quoted in an Outcome
+	Loss    grid.Credits // under GoalValue: its loss by the job's goal, with the cost weighted
+	Copies  int          // under GoalValue: how many more windows there are that differ in nothing that matters
+	Bounded bool         // the search for it reached its bound: there may be a better one
+	Legs    []Leg        // by part of the job, then in order of group
+	Quotes  []grid.Quote // leg by leg, in an Outcome; for a clear leg its base price
 }
 
 // What are the alternative's legs as sites know them.
@@ -204,7 +205,7 @@ func (p *Plan) add(d *Draft, j *Job, windows []grid.Window) {
 		slices.SortFunc(own, func(a, b Leg) int { return cmp.Or(cmp.Compare(a.Part, b.Part), cmp.Compare(a.Group, b.Group)) })
 		p.Found++
 		p.Alternatives = append(p.Alternatives,
-			Alternative{Number: p.Found, Size: j.Request.SizeOn(w.Nodes()), Time: w.Time, End: w.End(), Cost: w.Cost, Legs: own})
+			Alternative{Number: p.Found, Size: j.Request.SizeOn(w.Nodes()), Time: w.Time, End: w.End(), Cost: w.Cost, Bounded: w.Bounded, Legs: own})
 	}
 }
 

@@ -46,12 +46,18 @@ func (p *Planner) Foresee(f *Foresight, ask Ask, queues InQueues) []Foreseen {
 	out := make([]Foreseen, len(f.Input.Jobs))
 	in, funds := f.Input, f.Funds
 	in.Sites, funds.Quotas = slices.Clone(in.Sites), maps.Clone(funds.Quotas)
+	behind := f.behindQueues()
 	for _, round := range f.rounds() {
 		in.Jobs = nil
 		var places []int
 		for _, i := range round {
-			if why := f.blocked(i, out); why.Refused() {
+			if why := f.blocked(i, behind, out); why.Refused() {
 				out[i].Now = JobOutcome{Job: f.Input.Jobs[i].Name, Reason: why}
+				behind[i] = none
+				continue
+			}
+			if behind[i] != none {
+				out[i].Now.Job = f.Input.Jobs[i].Name
 				continue
 			}
 			j := f.Input.Jobs[i]
@@ -82,7 +88,69 @@ func (p *Planner) Foresee(f *Foresight, ask Ask, queues InQueues) []Foreseen {
 		}
 		p.atSites(&in, funds, ask, queues, out)
 	}
+	for i, first := range behind {
+		if first != none {
+			out[i].Now.Reason = f.waits(i, first, out)
+		}
+	}
 	return out
+}
+
+// none stands for no job.
+const none = -1
+
+// behindQueues is, by job, the first job that goes into a queue of those that it comes after, directly
+// or by way of others; none: it waits for no queue. It buys its window once that one has begun.
+func (f *Foresight) behindQueues() []int {
+	list := make([]int, len(f.Input.Jobs))
+	for i := range list {
+		list[i] = none
+		for _, k := range f.After[i] { // earlier in the list
+			first := list[k]
+			if f.queued(k) {
+				first = k
+			}
+			if list[i] == none {
+				list[i] = first
+			}
+		}
+	}
+	return list
+}
+
+// queued reports whether a job goes into a queue.
+func (f *Foresight) queued(i int) bool { return f.Queue[i] && !f.Known[i].Refused() }
+
+// waits says that a job waits for one in a queue, and until when that will probably last.
+func (f *Foresight) waits(i, first int, out []Foreseen) grid.Reason {
+	const waits = "it waits for %s, which goes into a queue, and buys a window once that has begun"
+	name, from := f.Input.Jobs[first].Name, f.Input.From
+	for _, k := range f.After[i] {
+		end := f.ends(k, &out[k])
+		if end >= grid.Never.Add(-f.Gaps[i]) {
+			return reason(grid.After, waits+": when it could start cannot be told", name)
+		}
+		from = max(from, end.Add(f.Gaps[i]))
+	}
+	return reason(grid.After, waits+": it could start at about %v, by the forecast of that queue", name, from)
+}
+
+// ends is when a job will probably have ended: with its window, or its length after its likely begin in
+// the queue where that is soonest. Never: nobody knows.
+func (f *Foresight) ends(i int, x *Foreseen) grid.Time {
+	if w := x.Now.Taken(); w != nil {
+		return w.End
+	}
+	at := grid.Never
+	if f.queued(i) {
+		for k := range x.Sites {
+			at = min(at, x.Sites[k].Queued.Median)
+		}
+	}
+	if at >= grid.MaxTime {
+		return grid.Never
+	}
+	return at.Add(f.Input.Jobs[i].Request.Length)
 }
 
 // rounds lists the jobs, each in a later round than those that it comes after.
@@ -102,7 +170,7 @@ func (f *Foresight) rounds() [][]int {
 }
 
 // blocked says why a job gets no window whatever is free.
-func (f *Foresight) blocked(i int, out []Foreseen) grid.Reason {
+func (f *Foresight) blocked(i int, behind []int, out []Foreseen) grid.Reason {
 	switch {
 	case f.Known[i].Refused():
 		return f.Known[i]
@@ -110,7 +178,7 @@ func (f *Foresight) blocked(i int, out []Foreseen) grid.Reason {
 		return reason(grid.NoOffer, "it goes into a queue instead, where it will probably begin first")
 	}
 	for _, k := range f.After[i] {
-		if out[k].Now.Taken() == nil {
+		if out[k].Now.Taken() == nil && !f.queued(k) && behind[k] == none {
 			return reason(grid.After, "it comes after %s, which gets no window", f.Input.Jobs[k].Name)
 		}
 	}

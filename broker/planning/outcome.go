@@ -26,15 +26,16 @@ type Wants struct {
 
 // Option is one alternative.
 type Option struct {
-	Number int // from 1, in the order found
-	Start  grid.Time
-	End    grid.Time
-	Time   grid.Duration
-	Fare   grid.Fare
-	Loss   grid.Credits // under GoalValue: its loss by the job's goal and urgency
-	Copies int          // under GoalValue: how many more windows are like it
-	Legs   []OptionLeg
-	Out    grid.Reason // why it took no part in the selection; no reason if it did
+	Number  int // from 1, in the order found
+	Start   grid.Time
+	End     grid.Time
+	Time    grid.Duration
+	Fare    grid.Fare
+	Loss    grid.Credits // under GoalValue: its loss by the job's goal and urgency
+	Copies  int          // under GoalValue: how many more windows are like it
+	Bounded bool         // the search for it reached its bound: there may be a better one
+	Legs    []OptionLeg
+	Out     grid.Reason // why it took no part in the selection; no reason if it did
 }
 
 // OptionLeg is one leg of an option.
@@ -113,7 +114,7 @@ func (d *Draft) show(q *Quotes, o *Outcome, guess func(job int, l *Leg) bool) []
 
 // option shows an alternative and, if the plan no longer has it, why.
 func (d *Draft) option(j *Job, p *Plan, a *Alternative) Option {
-	o := Option{Number: a.Number, Start: a.Start(), End: a.End, Time: a.Time, Copies: a.Copies}
+	o := Option{Number: a.Number, Start: a.Start(), End: a.End, Time: a.Time, Copies: a.Copies, Bounded: a.Bounded}
 	for i := range a.Legs {
 		l, q := &a.Legs[i], &a.Quotes[i]
 		site := d.in.Sites[l.Site].Name

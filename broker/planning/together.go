@@ -26,7 +26,8 @@ func (d *Draft) Together(o *Outcome) []Wanted {
 	}
 	crowded := d.crowded(o)
 	var list []Wanted
-	for i := range o.Jobs {
+	order, _ := d.Held(o)
+	for _, i := range order {
 		for _, l := range d.inSet(o, i) {
 			if !crowded[l.Group] {
 				continue
@@ -111,7 +112,8 @@ func (d *Draft) repriced(q *Quotes, first *Outcome) []Alternative {
 	crowded, next := d.crowded(first), make([]int, len(d.in.Sites))
 	var list []Alternative
 	other := false
-	for i := range first.Jobs {
+	order, _ := d.Held(first)
+	for _, i := range order {
 		for x, l := range d.inSet(first, i) {
 			if !crowded[l.Group] {
 				continue

@@ -305,7 +305,7 @@ func (c *chooser) whyNot(job int, choice *placement.Choice, spent grid.Credits) 
 
 // window is an alternative as placement sees it. Work on time-shared nodes takes no slots.
 func (a *Alternative) window() grid.Window {
-	w := grid.Window{Start: a.Start(), Time: a.Time, Cost: a.Cost}
+	w := grid.Window{Start: a.Start(), Time: a.Time, Cost: a.Cost, Bounded: a.Bounded}
 	for i := range a.Legs {
 		l := &a.Legs[i]
 		if l.What.Work == 0 {

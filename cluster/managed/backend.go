@@ -153,8 +153,11 @@ func (b *Backend) restore(now grid.Time, x *facts.LockMemory) {
 	case x.State == facts.LockRunning:
 		e.want = begun
 	}
-	if e.submitted > 0 { // the driver may still be carrying it out
-		e.lateJob = now.Add(b.cfg.Limits.CommandTimeout + b.cfg.Limits.Late)
+	if e.submitted > 0 { // it may still take effect
+		e.lateJob = now.Add(b.cfg.Limits.Late)
+		if !b.cfg.Mortal { // the driver may still be carrying it out
+			e.lateJob = e.lateJob.Add(b.cfg.Limits.CommandTimeout)
+		}
 	}
 	g := b.group(x.What.Group)
 	missing := g < 0 || len(x.Names) < x.What.Nodes || slices.ContainsFunc(x.Names, func(n string) bool { return !slices.Contains(b.cfg.Nodes[g], n) })

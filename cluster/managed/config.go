@@ -23,6 +23,9 @@ type Config struct {
 	// Prompt says that the driver makes each look when it is asked for it. One that was asked
 	// for after the answer to a command then shows what that has done, whatever its clock says.
 	Prompt bool
+	// Mortal says that what the driver is doing ends with the process that it is in: only what
+	// has reached the manager by then can still take effect, within Late.
+	Mortal bool
 	// Pilots is how many pilots may be in the manager at once, of all jobs. Nodes are then had
 	// by pilots alone, and Reserves is false; 0: there are none, and nodes are had as they are
 	// free.
@@ -50,8 +53,9 @@ type Config struct {
 type Keeper interface {
 	// Last is what was last kept, nil if nothing was.
 	Last() []byte
-	// Keep keeps it in place of the last. It does not wait for a disk.
-	Keep(learned []byte)
+	// Keep keeps a text in place of the last. It neither makes the text, which takes a while and may
+	// be done at any time, nor waits for a disk.
+	Keep(learned func() []byte)
 	// Spoilt says that what was kept is of no use, and why.
 	Spoilt(why error)
 }

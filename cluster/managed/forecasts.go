@@ -17,14 +17,16 @@ type Oracle interface {
 	// Arrived tells of a submission that is not forecast, and Known of a job that came at some time.
 	Arrived(now grid.Time, x *backfill.Queued, user string)
 	Known(x *backfill.Queued, user string)
+	// Unseen tells that nobody knows what was submitted from an instant until another.
+	Unseen(from, to grid.Time)
 	Started(id int64, at grid.Time)
 	Ended(id int64, at grid.Time)
 	Canceled(id int64)
 	// BestEffort says when a job would probably start that entered the queue of the state now.
 	BestEffort(s *backfill.State, x *backfill.Queued) grid.BestEffort
-	// Save returns all that it has learned, and Load takes that from an earlier life, or returns an
-	// error and has seen nothing.
-	Save() []byte
+	// Save copies all that it has learned, and returns what makes a text of the copy, beside this
+	// agent's steps. Load takes that from an earlier life, or returns an error and has seen nothing.
+	Save() (text func() []byte)
 	Load([]byte) error
 }
 
@@ -36,6 +38,10 @@ const mostForecast = 4
 // and how long it ran.
 const mostGap = 5 * grid.Minute
 
+// mostFollowed bounds the jobs of a site's manager that are followed. While a look shows more, what
+// happens between looks is taken for unknown.
+const mostFollowed = 50_000
+
 // forecasts are a part of the backend with a state of its own: they follow the manager's queue from
 // look to look, and tell the oracles. What they have learned is kept beside the journal, if anywhere.
 type forecasts struct {
@@ -43,11 +49,14 @@ type forecasts struct {
 	by      onlooker
 	oracles []Oracle             // by group; nil: nobody forecasts
 	jobs    map[string]*followed // that have not ended, by number
+	most    int                  // mostFollowed
 	last    int64                // id
 	looks   int
 	at      grid.Time // of the last look
-	gap     bool      // it came long after the one before
+	gap     bool      // what happened since the one before is not known
+	crowded bool      // it shows jobs that are not followed
 	kept    grid.Time // when what is learned was last kept
+	news    bool      // something was learned since
 }
 
 // onlooker is what forecasts need of the rest of the backend: what a look has shown.
@@ -61,7 +70,7 @@ type onlooker interface {
 
 // newForecasts returns those of a configuration, with what was kept of an earlier life.
 func newForecasts(cfg *Config, by onlooker) forecasts {
-	f := forecasts{cfg: cfg, by: by, jobs: map[string]*followed{}}
+	f := forecasts{cfg: cfg, by: by, jobs: map[string]*followed{}, most: mostFollowed}
 	for i := range cfg.Groups {
 		if cfg.Oracle != nil {
 			f.oracles = append(f.oracles, cfg.Oracle(cfg.Groups[i].Name))
@@ -73,12 +82,22 @@ func newForecasts(cfg *Config, by onlooker) forecasts {
 	return f
 }
 
-// followed is a job that waits or runs.
+// followed is a job that waits or runs. Managers give the same number again, after a loss of their
+// state and to who is requeued: it is this job only if it was submitted then.
 type followed struct {
-	id    int64
-	group int
-	runs  bool
-	look  int // the last one that shows it
+	id     int64
+	submit grid.Time
+	group  int
+	runs   bool
+	look   int // the last one that shows it
+}
+
+// follows is the followed job that a look shows; nil: it is new.
+func (f *forecasts) follows(j *grid.ManagedJob) *followed {
+	if x := f.jobs[j.Number]; x != nil && x.submit == j.Submit {
+		return x
+	}
+	return nil
 }
 
 // shownQueue is the queue by a look: the states of the groups, whose jobs have the ids that the
@@ -95,13 +114,20 @@ func (f *forecasts) follow(now grid.Time) {
 		return
 	}
 	f.looks++
-	f.gap = f.looks > 1 && now.Sub(f.at) > mostGap
-	f.at = now
+	f.gap = f.looks > 1 && (f.crowded || now.Sub(f.at) > mostGap)
+	if f.gap {
+		for _, o := range f.oracles {
+			o.Unseen(f.at, now)
+		}
+		f.news = true
+	}
+	f.at, f.crowded = now, false
 	look := f.by.lastLook()
 	there := map[string]bool{} // one that was requeued may be shown to have ended too
 	for i := range look.Jobs {
 		if j := &look.Jobs[i]; live(j) {
 			there[j.Number] = true
+			f.replaced(j)
 		}
 	}
 	for i := range look.Jobs {
@@ -120,10 +146,18 @@ func (f *forecasts) follow(now grid.Time) {
 	f.keep(now)
 }
 
+// replaced forgets a job whose number another has now: nobody knows what became of it.
+func (f *forecasts) replaced(by *grid.ManagedJob) {
+	if x := f.jobs[by.Number]; x != nil && x.submit != by.Submit {
+		f.oracles[x.group].Canceled(x.id)
+		f.drop(by.Number)
+	}
+}
+
 // over tells of a job that a look shows to have ended. One that had not been seen to start may
 // have started since, or was cancelled.
 func (f *forecasts) over(j *grid.ManagedJob, now grid.Time) {
-	x := f.jobs[j.Number]
+	x := f.follows(j)
 	if x == nil {
 		return
 	}
@@ -136,7 +170,7 @@ func (f *forecasts) over(j *grid.ManagedJob, now grid.Time) {
 		}
 		o.Ended(x.id, min(cmp.Or(j.End, now), now))
 	}
-	delete(f.jobs, j.Number)
+	f.drop(j.Number)
 }
 
 // begun tells of a job that runs. How one came that was not seen to wait is not known.
@@ -144,17 +178,19 @@ func (f *forecasts) begun(j *grid.ManagedJob, now grid.Time) {
 	if j.State != grid.ManagedRunning || len(j.Nodes) == 0 {
 		return
 	}
-	x := f.jobs[j.Number]
+	x := f.follows(j)
 	if x == nil {
 		g := slices.IndexFunc(f.cfg.Nodes, func(names []string) bool { return slices.Contains(names, j.Nodes[0]) })
 		if g < 0 {
 			return
 		}
-		x = f.add(j.Number, f.last+1, g)
+		if x = f.add(j, f.last+1, g); x == nil {
+			return
+		}
 		f.oracles[g].Known(&backfill.Queued{ID: x.id, Nodes: j.Count, Estimate: cmp.Or(j.Limit, unlimited)}, j.User)
 	}
 	if x.look = f.looks; !x.runs {
-		x.runs = true
+		x.runs, f.news = true, true
 		f.oracles[x.group].Started(x.id, min(cmp.Or(j.Start, now), now))
 	}
 }
@@ -165,7 +201,7 @@ func (f *forecasts) submitted(now grid.Time, group int, q *shownQueue) {
 	o, s := f.oracles[group], &q.states[group]
 	var fresh []int
 	for i := range s.Queue {
-		x := f.jobs[q.jobs[s.Queue[i].ID].Number]
+		x := f.follows(q.jobs[s.Queue[i].ID])
 		if x == nil {
 			fresh = append(fresh, i)
 			continue
@@ -179,7 +215,9 @@ func (f *forecasts) submitted(now grid.Time, group int, q *shownQueue) {
 	said := 0
 	for n, i := range fresh {
 		x, user := s.Queue[i], q.jobs[s.Queue[i].ID].User
-		f.add(q.jobs[x.ID].Number, x.ID, group)
+		if f.add(q.jobs[x.ID], x.ID, group) == nil {
+			return
+		}
 		switch bound := slices.ContainsFunc(s.Later, func(l backfill.Later) bool { return l.Job == i }) || throttled(s, x.ID); {
 		case f.looks == 1 || f.gap:
 			o.Known(&x, user)
@@ -208,15 +246,25 @@ func (f *forecasts) vanished(now grid.Time) {
 		} else {
 			f.oracles[x.group].Canceled(x.id)
 		}
-		delete(f.jobs, number)
+		f.drop(number)
 	}
 }
 
-// add follows a job from now on.
-func (f *forecasts) add(number string, id int64, group int) *followed {
-	x := &followed{id: id, group: group, look: f.looks}
-	f.jobs[number], f.last = x, max(f.last, id)
+// add follows a job from now on; nil: too many are followed.
+func (f *forecasts) add(j *grid.ManagedJob, id int64, group int) *followed {
+	if len(f.jobs) >= f.most {
+		f.crowded = true
+		return nil
+	}
+	x := &followed{id: id, submit: j.Submit, group: group, look: f.looks}
+	f.jobs[j.Number], f.last, f.news = x, max(f.last, id), true
 	return x
+}
+
+// drop follows a job no more.
+func (f *forecasts) drop(number string) {
+	delete(f.jobs, number)
+	f.news = true
 }
 
 // queues are the queues of all groups as the look shows them, whatever this site sells there. A
@@ -235,7 +283,7 @@ func (f *forecasts) queues(now grid.Time) *shownQueue {
 			if j == nil {
 				return id
 			}
-			if x := f.jobs[j.Number]; x != nil {
+			if x := f.follows(j); x != nil {
 				ids[id] = x.id
 			} else {
 				next++

@@ -45,10 +45,13 @@ func (o *teller) Known(x *backfill.Queued, user string) {
 	o.users[x.ID] = user
 	o.tell("%s is there", user)
 }
+func (o *teller) Unseen(from, to grid.Time) {
+	o.tell("nobody looks from %v to %v", from.Sub(dawn), to.Sub(dawn))
+}
 func (o *teller) Started(id int64, at grid.Time) { o.tell("%s starts %v", o.users[id], at.Sub(dawn)) }
 func (o *teller) Ended(id int64, at grid.Time)   { o.tell("%s ends %v", o.users[id], at.Sub(dawn)) }
 func (o *teller) Canceled(id int64)              { o.tell("%s leaves", o.users[id]) }
-func (o *teller) Save() []byte                   { return []byte("null") }
+func (o *teller) Save() func() []byte            { return func() []byte { return []byte("null") } }
 func (o *teller) Load([]byte) error              { return nil }
 func (o *teller) BestEffort(*backfill.State, *backfill.Queued) grid.BestEffort {
 	return grid.BestEffort{}

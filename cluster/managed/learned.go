@@ -1,16 +1,20 @@
 package managed
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/bourse-grid/bourse/grid"
 )
 
-// keepEvery is how often what the forecasts have learned is kept.
-const keepEvery = grid.Minute
+// What the forecasts have learned is kept at most each keepEvery, and where nothing was learned at most
+// each keepIdle. After a restart within mostGap of the last time, nothing was missed.
+const (
+	keepEvery = 4 * grid.Minute
+	keepIdle  = 30 * grid.Minute
+)
 
 // learned is what the forecasts have learned: of which queue, who was in it, and what each oracle
 // knows.
@@ -26,30 +30,44 @@ type learned struct {
 // learnedJob is a job that waited or ran.
 type learnedJob struct {
 	Number string `json:"number"`
+	Submit int64  `json:"submit"`
 	ID     int64  `json:"id"`
 	Group  int    `json:"group,omitempty"`
 	Runs   bool   `json:"runs,omitempty"`
 }
 
-// keep keeps what is learned, from time to time.
+// keep keeps what is learned, from time to time. The text is made beside this agent's steps, of a copy.
 func (f *forecasts) keep(now grid.Time) {
-	if f.cfg.Kept == nil || now < f.kept.Add(keepEvery) {
+	every := keepIdle
+	if f.news {
+		every = keepEvery
+	}
+	if f.cfg.Kept == nil || now < f.kept.Add(every) {
 		return
 	}
-	f.kept = now
-	all := learned{Policy: f.cfg.Policy.String(), Nodes: f.cfg.Nodes, At: int64(f.at), Last: f.last}
-	for _, number := range slices.Sorted(maps.Keys(f.jobs)) {
-		x := f.jobs[number]
-		all.Jobs = append(all.Jobs, learnedJob{number, x.id, x.group, x.runs})
+	f.kept, f.news = now, false
+	all := &learned{Policy: f.cfg.Policy.String(), Nodes: f.cfg.Nodes, At: int64(f.at), Last: f.last}
+	for number, x := range f.jobs {
+		all.Jobs = append(all.Jobs, learnedJob{number, int64(x.submit), x.id, x.group, x.runs})
 	}
+	var texts []func() []byte
 	for _, o := range f.oracles {
-		all.Oracles = append(all.Oracles, o.Save())
+		texts = append(texts, o.Save())
 	}
-	text, err := json.Marshal(&all)
+	f.cfg.Kept.Keep(func() []byte { return all.text(texts) })
+}
+
+func (l *learned) text(oracles []func() []byte) []byte {
+	slices.SortFunc(l.Jobs, func(a, b learnedJob) int { return cmp.Compare(a.Number, b.Number) })
+	l.Oracles = nil
+	for _, text := range oracles {
+		l.Oracles = append(l.Oracles, text())
+	}
+	text, err := json.Marshal(l)
 	if err != nil {
 		panic("cluster/managed: " + err.Error()) // an oracle's words are JSON
 	}
-	f.cfg.Kept.Keep(text)
+	return text
 }
 
 // recall goes on with what was kept, or says why it begins anew.
@@ -81,13 +99,16 @@ func (f *forecasts) load(text []byte) error {
 	case len(all.Oracles) != len(f.oracles):
 		return fmt.Errorf("it is of %d groups, and there are %d", len(all.Oracles), len(f.oracles))
 	}
+	if len(all.Jobs) > mostFollowed {
+		return fmt.Errorf("it has %d jobs, and at most %d are followed", len(all.Jobs), mostFollowed)
+	}
 	ids := map[int64]bool{}
 	for _, x := range all.Jobs {
 		if x.Group < 0 || x.Group >= len(f.oracles) || x.ID < 1 || x.ID > all.Last || x.Number == "" || ids[x.ID] || f.jobs[x.Number] != nil {
 			return fmt.Errorf("job %q makes no sense", x.Number)
 		}
 		ids[x.ID] = true
-		f.jobs[x.Number] = &followed{id: x.ID, group: x.Group, runs: x.Runs}
+		f.jobs[x.Number] = &followed{id: x.ID, submit: grid.Time(x.Submit), group: x.Group, runs: x.Runs}
 	}
 	for i, o := range f.oracles {
 		if err := o.Load(all.Oracles[i]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,15 +13,22 @@ import (
 	"github.com/bourse-grid/bourse/policy/forecast"
 )
 
-// shelf keeps what was learned, in memory.
+// shelf keeps what was learned, in memory, and makes the text only when it is asked for.
 type shelf struct {
-	text []byte
-	why  error
+	text  []byte
+	later func() []byte
+	times int
+	why   error
 }
 
-func (s *shelf) Last() []byte     { return s.text }
-func (s *shelf) Keep(text []byte) { s.text = text }
-func (s *shelf) Spoilt(why error) { s.text, s.why = nil, why }
+func (s *shelf) Last() []byte {
+	if s.later != nil {
+		s.text, s.later = s.later(), nil
+	}
+	return s.text
+}
+func (s *shelf) Keep(text func() []byte) { s.later, s.times = text, s.times+1 }
+func (s *shelf) Spoilt(why error)        { s.text, s.why = nil, why }
 
 // learning is the configuration of a cluster whose forecasts are kept.
 func learning(s *shelf) Config {
@@ -40,7 +48,7 @@ func TestRecall_ARestartedSiteHasForgottenNothing(t *testing.T) {
 	run := func(again int) (grid.BestEffort, []byte) {
 		s := &shelf{}
 		b := New(learning(s))
-		for k := 0; k < 2*anaJobs-1; k++ { // each second look is kept
+		for k := 0; k < 2*anaJobs-1; k++ { // each eighth look is kept
 			at := 1000 + grid.Duration(k)*30_000
 			b.shows(dawn.Add(at), shown(at)...)
 			if again > 0 && k%again == 0 {
@@ -51,13 +59,13 @@ func TestRecall_ARestartedSiteHasForgottenNothing(t *testing.T) {
 		if s.why != nil {
 			t.Error(s.why)
 		}
-		return b.BestEffort(ask)[0], s.text
+		return b.BestEffort(ask)[0], s.Last()
 	}
 	want, learned := run(0)
 	if !want.Calibrated {
 		t.Fatalf("%+v", want)
 	}
-	if got, has := run(20); got != want || !bytes.Equal(has, learned) {
+	if got, has := run(40); got != want || !bytes.Equal(has, learned) {
 		t.Errorf("after restarts it is %+v, must be %+v", got, want)
 	}
 }
@@ -73,7 +81,7 @@ func TestRecall_WhatHappenedInALongGapIsNotLearned(t *testing.T) {
 	ana, ben, cem := runsFrom(waitsFor("7", "ana", 0), 0), waitsFor("8", "ben", 1000), waitsFor("9", "cem", 60_000)
 	b.shows(dawn.Add(2000), ana, ben)
 	b.shows(dawn.Add(2000+mostGap+1), cem)
-	if want := []string{"ana is there", "ana starts 0", "ben is there", "cem is there", "ana leaves", "ben leaves"}; !slices.Equal(o.told, want) {
+	if want := []string{"ana is there", "ana starts 0", "ben is there", "nobody looks from 2 to 302.001", "cem is there", "ana leaves", "ben leaves"}; !slices.Equal(o.told, want) {
 		t.Errorf("told %q, want %q", o.told, want)
 	}
 }
@@ -88,7 +96,7 @@ func TestRecall_WhatIsOfNoUseIsSaid(t *testing.T) {
 	for at := grid.Duration(1000); at < 1_000_000; at += 30_000 {
 		b.shows(dawn.Add(at), shown(at)...)
 	}
-	good := string(s.text)
+	good := string(s.Last())
 	for what, c := range map[string]struct {
 		from, to string
 		change   func(*Config)
@@ -119,5 +127,86 @@ func TestRecall_WhatIsOfNoUseIsSaid(t *testing.T) {
 			t.Errorf("%s: it does not begin anew", what)
 		}
 		b.shows(dawn, shown(1000)...)
+	}
+}
+
+// What is kept is a copy of that instant, though its text is made later; it is kept again once something
+// is new, and of a queue in which nothing happens now and then, so that a restart knows how long nobody
+// looked.
+func TestKeep_ACopyAtMostEachFourMinutes(t *testing.T) {
+	t.Parallel()
+	shown, _ := queueOfAna()
+	now, later := &shelf{}, &shelf{}
+	a, b := New(learning(now)), New(learning(later))
+	at := grid.Duration(1000)
+	for ; later.times < 5; at += 30_000 {
+		a.shows(dawn.Add(at), shown(at)...)
+		now.Last()
+		b.shows(dawn.Add(at), shown(at)...)
+	}
+	if min := grid.Duration(4 * keepEvery); at < min || at > min+2*grid.Minute {
+		t.Errorf("kept five times in %v", at)
+	}
+	want := now.Last()
+	for end := at + 3*grid.Minute; at < end; at += 30_000 {
+		b.shows(dawn.Add(at), shown(at)...)
+	}
+	if got := later.Last(); !bytes.Equal(got, want) || len(got) == 0 {
+		t.Errorf("the copy has changed with what it is of: %d bytes, %d", len(got), len(want))
+	}
+	quiet := &shelf{}
+	b = New(learning(quiet))
+	for at := grid.Duration(0); at < 2*h+grid.Minute; at += 30_000 {
+		b.shows(dawn.Add(at))
+	}
+	if quiet.times != 5 {
+		t.Errorf("of an empty queue it is kept %d times in two hours", quiet.times)
+	}
+}
+
+// A manager that has lost its state begins to count again. Another job with an old number is another job,
+// and nobody knows what became of the old one.
+func TestFollow_ANumberThatIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	o := &teller{users: map[int64]string{}}
+	cfg := config(true, nodeNames...)
+	cfg.Oracle = func(string) Oracle { return o }
+	b := New(cfg)
+	ana, ben := runsFrom(waitsFor("7", "ana", 0), 0), waitsFor("8", "ben", 1000)
+	b.shows(dawn.Add(2000), ana, ben)
+	cem, dan := waitsFor("7", "cem", 20_000), runsFrom(waitsFor("8", "dan", 20_000), 25_000)
+	b.shows(dawn.Add(30_000), endedAt(ana, 10_000), cem, dan)
+	b.shows(dawn.Add(60_000), endedAt(ana, 10_000), cem, endedAt(dan, 40_000))
+	want := []string{"ana is there", "ana starts 0", "ben is there",
+		"ana leaves", "ben leaves", "dan is there", "dan starts 25", "cem asks at 30: run dan, wait", "dan ends 40"}
+	if !slices.Equal(o.told, want) {
+		t.Errorf("told\n%q, want\n%q", o.told, want)
+	}
+}
+
+// A site follows so many jobs and no more, and learns nothing of a queue of more until it is shorter.
+func TestFollow_MoreJobsThanAreFollowed(t *testing.T) {
+	t.Parallel()
+	o := &teller{users: map[int64]string{}}
+	cfg := config(true, nodeNames...)
+	cfg.Oracle = func(string) Oracle { return o }
+	b := New(cfg)
+	b.forecasts.most = 3
+	names := []string{"ana", "ben", "cem", "dan", "eve", "fay"}
+	var jobs []grid.ManagedJob
+	for i, name := range names {
+		jobs = append(jobs, waitsFor(strconv.Itoa(i), name, grid.Duration(i)*20_000))
+	}
+	b.shows(dawn, jobs[:4]...)
+	b.shows(dawn.Add(30_000), jobs[2:4]...)
+	b.shows(dawn.Add(60_000), jobs[3:4]...)
+	b.shows(dawn.Add(90_000), jobs[3:5]...)
+	b.shows(dawn.Add(120_000), jobs[3:6]...)
+	want := []string{"ana is there", "ben is there", "cem is there",
+		"nobody looks from 0 to 30", "ana leaves", "ben leaves", // there was no room for dan yet
+		"nobody looks from 30 to 60", "dan is there", "cem leaves",
+		"eve asks at 90: run, wait dan", "fay asks at 120: run, wait dan eve"}
+	if !slices.Equal(o.told, want) || len(b.forecasts.jobs) != 3 {
+		t.Errorf("told\n%q, want\n%q", o.told, want)
 	}
 }

@@ -139,6 +139,35 @@ func TestMend_ForgottenReservationAndJobAreMadeAgain(t *testing.T) {
 	}
 }
 
+// The manager has forgotten a submission, and the life that knows that it was carried out has ended
+// with it. It is made again once no command of that life can take effect any more: sooner if they
+// have ended with it. A leg that begins before that is lost, and its work never runs.
+func TestMend_WhatIsForgottenByBothIsMadeAgainIfThereIsTime(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		notice grid.Duration
+		mortal bool
+		want   facts.LockState
+	}{{40 * grid.Second, false, facts.LockLost}, {3 * grid.Minute, false, facts.LockEnded}, {40 * grid.Second, true, facts.LockEnded}, {20 * grid.Second, true, facts.LockLost}} {
+		cfg := config(true, "n1", "n2", "n3", "n4")
+		cfg.Mortal = c.mortal
+		w := newWorld(cfg)
+		w.toy.lengths[nameOf(1)] = grid.Minute
+		w.wait(30 * grid.Second)
+		at := w.now.Add(c.notice)
+		w.placed(t, 1, what(2, at, 10*grid.Minute))
+		w.wait(2*grid.Second - 500)
+		w.toy.forget(2 * grid.Second)
+		w.begin()
+		w.run(at.Add(5 * grid.Minute))
+		w.is(t, 1, c.want)
+		if n := w.toy.begun[nameOf(1)]; (n == 1) != (c.want == facts.LockEnded) {
+			t.Errorf("%+v: its work has begun %d times", c, n)
+		}
+		w.over(t, 1)
+	}
+}
+
 func TestMend_DeletedReservationIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := submitted(t, 10*grid.Minute)

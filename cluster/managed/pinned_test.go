@@ -12,7 +12,8 @@ import (
 // Offers say how many nodes are free at each instant, and nodes do not change places: that as
 // many are free at every instant of a window does not mean that so many are for all of it. Of
 // batches that are planned on counts and held in order this says how many are refused. Each of
-// them is told other starts, and has its nodes at the first, which a broker can take at once.
+// them is told other starts, and has its nodes at the first. simulation/pinned has the same with a
+// broker, which holds windows in the order in which they begin (decision 48).
 //
 // No profile of counts would be exact: which windows fit beside each other on nodes that are free
 // at times of their own is the k-track assignment problem. One that is cut wherever a node's time

@@ -376,8 +376,12 @@ func (b *Backend) windowOver(e *entry, begun grid.Time) grid.Reason {
 	return grid.Because(grid.Expired, "its window was over")
 }
 
-// vanished settles work that has run and is no longer there.
+// vanished settles work that has run and is no longer there. If nothing has ever shown that it
+// began, but a manager that called it running, it is lost.
 func vanished(b *Backend, e *entry, now grid.Time) act {
+	if e.last != nil && e.last.Unbegun {
+		return b.lose(e, grid.Because(grid.NoCluster, "its work has vanished from the resource manager; whether it ran cannot be known"))
+	}
 	r := &grid.WorkResult{}
 	if e.last != nil {
 		r.Begin = e.last.Start
@@ -388,8 +392,12 @@ func vanished(b *Backend, e *entry, now grid.Time) act {
 	return b.finish(e, now, r)
 }
 
-// requeued settles work that has run and was queued to run again, which it must not.
+// requeued settles work that has run and was queued to run again, which it must not. It is lost
+// if it was queued again because its node could not begin it.
 func requeued(b *Backend, e *entry, now grid.Time) act {
+	if e.seen.is.Unbegun {
+		return b.lose(e, grid.Because(grid.Withdrawn, "the resource manager has put its work back into its queue before it began%s", saying(e.seen.is)))
+	}
 	r := &grid.WorkResult{Ended: grid.Because(grid.Withdrawn, "the resource manager has put it back into its queue%s", saying(e.seen.is))}
 	return b.finish(e, now, r)
 }

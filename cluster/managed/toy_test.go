@@ -24,6 +24,7 @@ type toy struct {
 	dead         []toyState               // what it was, a second each
 	keeps        grid.Duration            // how long it knows of jobs that are over
 	longest      grid.Duration            // how long work may run; 0: as long as it likes
+	unbegun      map[string]bool          // work that its node did not begin, though the manager calls it running
 
 	bears    map[string]bool // reservations that others may overlap
 	begun    map[string]int  // how often work of a name has begun
@@ -140,6 +141,14 @@ func (m *toy) end(j *toyJob, why string) {
 	}
 	j.State, j.End, j.Why, j.over = grid.ManagedEnded, m.clock(), why, m.now
 	m.tell("%s is over", j.Name)
+}
+
+// putBack has a job wait in the queue again, for two minutes at least, as Slurm does where a node
+// could not begin it.
+func (m *toy) putBack(name string) {
+	j := m.job(name)
+	j.State, j.Start, j.Why, j.begin = grid.ManagedPending, 0, "BeginTime", m.clock().Add(2*grid.Minute)
+	m.tell("%s is put back", name)
 }
 
 func (m *toy) node(name string) *grid.ManagedNode {
@@ -293,6 +302,7 @@ func (m *toy) look() *grid.Look {
 	}
 	for _, j := range m.jobs {
 		x := j.ManagedJob
+		x.Unbegun = m.unbegun[x.Name] && x.State != grid.ManagedEnded
 		if x.State == grid.ManagedRunning {
 			x.End = j.limit
 		}

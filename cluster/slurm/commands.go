@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -83,6 +84,9 @@ func (c Commands) run(ctx context.Context, as *account, input, name string, args
 	cmd.WaitDelay = time.Second
 	// A process group of its own, so that nothing outlives the call.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	tie(cmd.SysProcAttr)
+	runtime.LockOSThread() // which must not end before the command does
+	defer runtime.UnlockOSThread()
 	if as != nil {
 		cmd.Env = append(cmd.Env, "HOME="+as.home, "USER="+as.name, "LOGNAME="+as.name)
 		if as.other {

@@ -274,12 +274,20 @@ func TestComplete_WorkThatNeverBeganIsLost(t *testing.T) {
 		look := &grid.Look{At: 1_800_000_000_000, Jobs: []grid.ManagedJob{{Number: "41", Name: m.Name, Reservation: m.Name, State: grid.ManagedRunning, Nodes: []string{"n1"}}}}
 		look.Jobs[0].Start = look.At.Add(-after)
 		d.completeHere(t.Context(), look)
-		if got := look.Jobs[0]; got.State != want {
-			t.Errorf("a job that runs for %v, for Slurm alone, is %s; must be %s", after, got.State, want)
+		if got := look.Jobs[0]; got.State != want || got.Unbegun != (want == grid.ManagedRunning) {
+			t.Errorf("a job that runs for %v, for Slurm alone, is %s, not begun %v; must be %s", after, got.State, got.Unbegun, want)
+		}
+	}
+	for _, state := range []grid.ManagedState{grid.ManagedPending, grid.ManagedHeld} { // perhaps put back by Slurm
+		if got := seen(state, 0); got.State != state || !got.Unbegun {
+			t.Errorf("a job that is %s has left no sign, and is %s, not begun: %v", state, got.State, got.Unbegun)
 		}
 	}
 	if status, _ := runWrapper(t, m, here); status != 3 {
 		t.Fatalf("status %d", status)
+	}
+	if got := seen(grid.ManagedPending, 0); got.Unbegun {
+		t.Error("work that has begun and was put back counts as not begun")
 	}
 	for _, state := range []grid.ManagedState{grid.ManagedEnded, grid.ManagedLost} {
 		if got := seen(state, 1, "n1"); got.State != grid.ManagedEnded || got.Exit != 3 {

@@ -10,7 +10,7 @@ import (
 // ruling are the keys of Slurm's configuration that decide who starts when, in lower case. A
 // snapshot keeps these alone: the others say much about a cluster that is nobody's business.
 var ruling = []string{"schedulertype", "schedulerparameters", "prioritytype", "priorityweight", "prioritymaxage", "prioritydecayhalflife", "prioritycalcperiod",
-	"priorityfavorsmall", "priorityflags", "killwait", "overtimelimit", "accountingstorageenforce", "preempttype", "preemptmode"}
+	"priorityfavorsmall", "priorityflags", "killwait", "overtimelimit", "accountingstorageenforce", "accountingstoragetype", "preempttype", "preemptmode"}
 
 // Rules asks a cluster what it goes by: the configuration of its schedulers, its partitions and,
 // where it keeps accounting, QOS and associations. It needs no rights; nil: it does not say.

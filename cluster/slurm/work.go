@@ -150,12 +150,14 @@ const beginWithin = 2 * grid.Minute
 
 // neverBegun marks as lost a job that got nodes and whose wrapper did not begin on them,
 // because the daemon of a node was down or refused it. Slurm shows it as running until its
-// limit, or as failed. A wrapper that could not write to its folder has said so.
+// limit, or as failed. A wrapper that could not write to its folder has said so. What is not
+// over is marked as not begun: Slurm may yet put it back, as one that has run.
 func (d *Driver) neverBegun(now grid.Time, j *grid.ManagedJob) {
 	silent := j.State == grid.ManagedRunning && j.Why == "" && j.Start > 0 && now.Sub(j.Start) > beginWithin
 	if d.in(j.Reservation, j.Name) && len(j.Nodes) > 0 && (silent || j.State == grid.ManagedEnded && j.Exit != noFolder) {
 		j.State, j.Why = grid.ManagedLost, strings.TrimPrefix(j.Why+", and has never begun on its node", ", and ")
 	}
+	j.Unbegun = d.in(j.Reservation, j.Name) && !over(j.State)
 }
 
 // accounted asks the accounting, if there is one, about work that was killed before it could

@@ -177,8 +177,12 @@ func submitted(t *testing.T, b *browser) {
 // A site that is drained is called attention to, and drawn.
 func drained(t *testing.T, b *browser) {
 	b.do(t, script(row+`("south").click()`))
-	b.do(t, script(press+`("Drain ...")`), chromedp.WaitReady(chromedp.CSS("dialog[open] input")), script(`document.querySelector("dialog input[name=why]").focus()`), chromedp.KeyEvent("new switch"), chromedp.KeyEvent(kb.Enter))
-	b.wait(t, `document.querySelector(".alerts li[data-kind=site]").textContent.includes("south is drained and takes nothing new") && !!document.querySelector(".legend .k-d")`)
+	b.do(t, script(press+`("Drain ...")`), chromedp.WaitReady(chromedp.CSS("dialog[open] input")), script(`document.querySelector("dialog input[name=until]").value = "2h"; document.querySelector("dialog input[name=why]").focus()`), chromedp.KeyEvent("new switch"), chromedp.KeyEvent(kb.Enter))
+	const alert = `document.querySelector(".alerts li[data-kind=site] span").textContent`
+	b.wait(t, alert+`.startsWith("south is drained: takes nothing new until ") && !!document.querySelector(".legend .k-d")`)
+	if said := ask[string](t, b, alert); !strings.Contains(said, ": new switch") || strings.Contains(said, "Z") {
+		t.Errorf("a drain with an end, by the reader's clock: %q", said)
+	}
 }
 
 // inFirefox opens the page by a link of its own.

@@ -138,7 +138,7 @@ func TestForecast_OfAGatherSaysWhatIsWrong(t *testing.T) {
 		"wave.toml --nodes 2" + both:                                 "--nodes has no effect on --gather, which goes by its job file and --past; leave it out",
 		"plain.toml" + both:                                          "no job in it has [job.gather]",
 		"two.toml" + both:                                            `the jobs "wave" and "more" are both gathered; --gather takes one`,
-		"short.toml" + both:                                          "job wave: waste 0.05 of 10m is 30 s a node, a first grant 90 s; allow 0.15",
+		"short.toml" + both:                                          "job.gather: waste 0.05 of 10m is 30 s a node, a first grant 90 s; allow 0.15",
 		"wide.toml" + both:                                           "job wave wants 21 nodes at south, which has 20 by ",
 		"wave.toml --slurm" + both:                                   "--gather goes by the logs of --past, and looks at no cluster",
 		"none.toml" + both:                                           "none.toml: no such file",

@@ -57,6 +57,16 @@ v.load({until: 8 * hour, now: hour, siteColumns: [{name: "Nodes", kind: "number"
 	is("queue", `[...document.querySelectorAll("h2")].find(h => h.textContent === "Queue").parentElement.querySelector("p").textContent`, "none")
 	is("explained", `asked.join(", ")`, "b placed")
 
+	// Of many failures a narrow page shows two at first, and all that is no failure.
+	b.do(t, script(`v.update({alerts: [..."1234"].map(n => ({kind: "failed", words: n})).concat({kind: "site", words: "south"})})`))
+	const seen = `[...document.querySelectorAll(".alerts li")].filter(x => x.offsetHeight).map(x => x.querySelector("span,button").textContent).join(" ")`
+	is("alerts", seen, "1 2 3 4 south")
+	b.do(t, chromedp.EmulateViewport(390, 844))
+	is("alerts where it is narrow", seen, "1 2 south Show 2 more that failed")
+	b.do(t, script(`document.querySelector(".alerts .rest button").click()`))
+	is("all alerts", seen, "1 2 3 4 south")
+	b.do(t, chromedp.EmulateViewport(1280, 1000), script(`node.focus()`))
+
 	// The job that is open changes: it is told again, and the focus stays on its button.
 	b.do(t, script(`v.update({jobs: [job("b", "running", 2 * hour)], sites: [site("north", "drained")]})`))
 	b.drawn(t)

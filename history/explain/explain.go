@@ -135,6 +135,8 @@ type Option struct {
 	Lost     string        `json:"lost,omitempty"`   // why it was not taken
 	Wait     grid.Credits  `json:"wait,omitempty"`   // what the time until its end is worth, where the cycle minimises value
 	Copies   int           `json:"copies,omitempty"` // how many more there are that differ in nothing that matters
+	// Bounded says that the search for it gave up before it had looked at all choices.
+	Bounded bool `json:"bounded,omitempty"`
 }
 
 // Goal is what a job would have got with another goal, the rest of its batch as it was.
@@ -193,7 +195,9 @@ func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*E
 	e := &Explanation{Job: job, User: h.submitted.User, Asked: h.submitted.Request, After: grid.NamesOn(h.after, grid.IfDone), AfterAny: grid.NamesOn(h.after, grid.IfAny), AfterFailed: grid.NamesOn(h.after, grid.IfFailed), AfterEach: grid.NamesOn(h.after, grid.IfEach), Gap: h.gap, Submitted: h.at, State: h.standing.Word(), Since: h.standing.Since,
 		Reason: h.standing.Reason, Cycles: h.count, Turns: h.turns, Dropped: h.dropped, Journal: [2]grid.Time{h.first, h.last}}
 	if h.waits > 0 && e.waits() {
-		e.Waiting = &Waiting{From: h.waitsFrom, Cycles: h.waits}
+		if e.Waiting = (&Waiting{From: h.waitsFrom, Cycles: h.waits}); h.gathers {
+			e.Waiting.Cycles = 0
+		}
 	}
 	for _, c := range h.cycles[max(0, len(h.cycles)-10):] {
 		l := CycleLine{Number: c.number, At: c.at, Tries: len(c.tries), Reason: c.reason}
@@ -205,6 +209,9 @@ func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*E
 	e.doubts(h)
 	if h.elements != nil { // it never takes part in a cycle itself
 		e.Elements = grid.Tally(h.elements.counts())
+		return e, nil
+	}
+	if h.gathers { // its turns say it all
 		return e, nil
 	}
 	x := &examiner{Explanation: e, past: h, options: o}
@@ -368,7 +375,7 @@ func (x *examiner) unsuited(site string, g *facts.GroupSeen, at *grid.Group, r *
 	_, lacks := r.Portion.On(at)
 	switch unmet := r.Require.Unmet(g.Machine); {
 	case lacks != "":
-		return "has too few " + lacks + " on a node, or does not say how many"
+		return "has " + grid.TooFew(lacks) + " on a node, or does not say what a node has"
 	case unmet != "":
 		return "has not the " + unmet + " required"
 	case !grid.May(site, r.Sites, r.Avoid):

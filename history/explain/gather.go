@@ -26,6 +26,7 @@ type past struct {
 	after     []grid.Dependency
 	gap       grid.Duration
 	at        grid.Time // of the submission
+	gathers   bool      // by pilots: no cycle looks at it
 	standing  history.Standing
 	waits     int       // cycles in a row that have postponed it for that reason's kind
 	waitsFrom grid.Time // the first of them
@@ -154,12 +155,15 @@ func (g *gatherer) take(at grid.Time, f agents.Fact) {
 		if f.Final && f.Reason.Code == grid.Unknown {
 			return // by no cycle: what the job asks for is not known
 		}
+		if g.gathers {
+			return
+		}
 		c := g.under(at)
 		c.reason = f.Reason
 		g.takesPart(c)
 	case facts.TxBegun:
 		g.own[f.Tx] = true
-		if f.Repairs == (grid.LegID{}) && f.Request.Nodes == 0 {
+		if !g.gathers && f.Repairs == (grid.LegID{}) && f.Request.Nodes == 0 {
 			c := g.under(at)
 			c.tries = append(c.tries, try{alternative: f.Alternative, tx: f.Tx})
 			g.takesPart(c)
@@ -179,7 +183,7 @@ func (g *gatherer) take(at grid.Time, f agents.Fact) {
 // asks takes what the job asks for.
 func (g *gatherer) asks(at grid.Time, j *grid.Job) {
 	g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
-	g.after, g.gap, g.at = j.After, j.Gap, at
+	g.after, g.gap, g.at, g.gathers = j.After, j.Gap, at, j.Gather != nil
 	g.elements = newElements(j)
 }
 
@@ -215,7 +219,7 @@ func (g *gatherer) turn(u history.Turn) {
 	g.turns = append(g.turns, u)
 	switch u.What {
 	case history.Submitted:
-		*g.past = past{job: g.job, known: true, submitted: g.submitted, at: u.At, offered: g.offered, latest: g.latest, turns: []history.Turn{u},
+		*g.past = past{job: g.job, known: true, submitted: g.submitted, gathers: g.gathers, at: u.At, offered: g.offered, latest: g.latest, turns: []history.Turn{u},
 			first: g.first, last: g.last, facts: g.facts} // from its beginning, whatever was before
 	case history.Postponed, history.Abandoned:
 		if u.Reason.Code != g.standing.Reason.Code || g.waits == 0 {
@@ -347,7 +351,7 @@ func (g *gatherer) jobOfImage(f facts.BrokerImage) {
 			}
 		}
 		g.submitted = facts.CycleJob{Name: j.Name, User: j.User, Submit: j.Submit, Priority: j.Priority, Request: j.Request}
-		g.after, g.gap = j.After, j.Gap
+		g.after, g.gap, g.gathers = j.After, j.Gap, j.Gather != nil
 		g.elements = newElements(j)
 		if m.State == grid.JobWaiting && m.Reason.Refused() {
 			g.waitsFrom = m.Since

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse/agents"
@@ -47,5 +48,34 @@ func TestGather_TellsEveryTurnOfTheJob(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("it tells %v, want %v", got, want)
+	}
+}
+
+// No cycle looks at a job that is gathered: its turns say why it waits and how it was placed, and nothing is
+// missed that no record could have.
+func TestExplain_AJobThatIsGatheredHasNoCycles(t *testing.T) {
+	t.Parallel()
+	leg := grid.LegID{Tx: grid.TxID{Broker: "vo1", Incarnation: 1, Seq: 1}}
+	list := []agents.Fact{
+		facts.JobSubmitted{Job: grid.Job{Name: "wave", User: "ana", Gather: &grid.Gather{Waste: 50_000}, Request: grid.Request{Nodes: 5}}},
+		facts.JobPostponed{Job: "wave", Reason: grid.Because(grid.TooLarge, "no group of north has 16 nodes")},
+		facts.TxBegun{Tx: leg.Tx, Job: "wave", Sites: []string{"north"}, Legs: []grid.Leg{{Nodes: 5, Start: 5000, End: 9000}}, Limits: []grid.Credits{7}},
+		facts.TxDecided{Tx: leg.Tx, Job: "wave", Commit: true},
+	}
+	for n, says := range map[int]string{2: "for that reason since 1\n", 4: "placed since"} {
+		e, err := Explain(func(yield func(grid.Time, agents.Fact) bool) {
+			for i, f := range list[:n] {
+				if !yield(grid.Time(i)*1000, f) {
+					return
+				}
+			}
+		}, "wave", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := e.Text(func(at grid.Time) string { return at.String() })
+		if len(e.Unknown) > 0 || e.Cycles != 0 || e.Cycle != nil || strings.Contains(text, "cycle") || !strings.Contains(text, says) {
+			t.Errorf("it says %s", text)
+		}
 	}
 }

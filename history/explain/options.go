@@ -35,7 +35,7 @@ func (x *examiner) outcome(y *Cycle) {
 	}
 	for i := range as.Options {
 		o := &as.Options[i]
-		v := Option{Number: o.Number, Start: o.Start, End: o.End, Time: o.Time, Base: o.Fare.Base, Additive: o.Fare.Additive, Total: o.Fare.Total()}
+		v := Option{Number: o.Number, Start: o.Start, End: o.End, Time: o.Time, Base: o.Fare.Base, Additive: o.Fare.Additive, Total: o.Fare.Total(), Bounded: o.Bounded}
 		for _, l := range o.Legs {
 			leg := Leg{Site: l.Site, Group: l.Leg.Group, Nodes: l.Leg.Nodes, Part: l.Part, End: l.Leg.End, Cost: l.Fare.Total()}
 			if l.Part != "" {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
@@ -70,6 +71,17 @@ func seek(t *testing.T, v reflect.Value, path string) {
 			if v.Type().Field(i).IsExported() {
 				seek(t, v.Field(i), path+"."+v.Type().Field(i).Name)
 			}
+		}
+	}
+}
+
+// An alternative whose search reached its bound says so.
+func TestShow_SaysThatAnAlternativeIsBounded(t *testing.T) {
+	t.Parallel()
+	for _, bounded := range []bool{false, true} {
+		e := &Explanation{Cycle: &Cycle{Found: 1, Options: []Option{{Number: 1, Bounded: bounded}}}}
+		if text := e.Text(grid.Time.String); strings.Contains(text, "; bounded: there may be") != bounded {
+			t.Errorf("bounded %v:\n%s", bounded, text)
 		}
 	}
 }

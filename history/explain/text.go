@@ -117,7 +117,11 @@ func (e *Explanation) head(w *writer) {
 		w.line("  because: %v", e.Reason)
 	}
 	if e.Waiting != nil {
-		w.line("  for that reason since %s, in %s", w.clock(e.Waiting.From), grid.Count(e.Waiting.Cycles, "cycle"))
+		in := ""
+		if e.Waiting.Cycles > 0 {
+			in = ", in " + grid.Count(e.Waiting.Cycles, "cycle")
+		}
+		w.line("  for that reason since %s%s", w.clock(e.Waiting.From), in)
 	}
 	q := &e.Asked
 	if q.Nodes > 0 {
@@ -158,11 +162,25 @@ func (e *Explanation) head(w *writer) {
 			}
 		}
 	}
+	e.stays(w)
 	if e.Elements != "" {
 		w.line("  its elements: %s; explain %s[INDEX] says why of one", e.Elements, e.Job)
 	}
 	if x := e.Earliest; x != nil {
 		e.estimate(w, x)
+	}
+}
+
+// stays says of a window that is yet to begin that nothing moves it by itself, and what does.
+func (e *Explanation) stays(w *writer) {
+	if e.State != grid.JobPlaced.String() {
+		return
+	}
+	w.line("  its window stays where it is, even if nodes have become free sooner;")
+	if e.Asked.Composed() {
+		w.line("  to have another one, cancel it and submit it again")
+	} else {
+		w.line("  bourse modify %s --deadline 30m asks for one that is over in 30 min", e.Job)
 	}
 }
 
@@ -240,6 +258,9 @@ func (e *Explanation) alternatives(w *writer) {
 		like := ""
 		if o.Copies > 0 {
 			like = fmt.Sprintf("; %d more like it", o.Copies)
+		}
+		if o.Bounded {
+			like += "; bounded: there may be a better one"
 		}
 		w.line("%s %3d  %s, takes %s, %v credits (%s): %s%s", mark, o.Number, w.clock(o.Start), span(o.Time), o.Total, parts, w.where(o.Legs), like)
 		switch {

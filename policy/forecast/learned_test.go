@@ -31,13 +31,13 @@ func TestLoad_AnotherLifeSaysTheSame(t *testing.T) {
 			}
 			if again > 0 && n%again == again/2 {
 				next := newOracle()
-				if err := next.Load(o.Save()); err != nil {
+				if err := next.Load(o.Save()()); err != nil {
 					t.Fatal(err)
 				}
 				o.Oracle = next
 			}
 		}
-		return said, o.Save()
+		return said, o.Save()()
 	}
 	want, learned := run(0)
 	if b := want[len(want)-1]; b.Of < 50 {
@@ -67,7 +67,7 @@ func TestLoad_WhatNobodyHasLearned(t *testing.T) {
 	g := backfill.New(4, backfill.EASY, 300_000)
 	g.Resume(backfill.Running{ID: 2, Nodes: 4, Start: 200_000, End: 400_000})
 	o.SubmittedBy(g.State(), &backfill.Queued{ID: 3, Nodes: 4, Estimate: 200_000}, "ben")
-	good := string(o.Save())
+	good := string(o.Save()())
 	if err := newOracle().Load([]byte(good)); err != nil {
 		t.Fatal(err)
 	}

@@ -67,6 +67,9 @@ func (o *Oracle) Known(x *backfill.Queued, user string) {
 	o.of.know(x.ID, user, x.Nodes, x.Longest())
 }
 
+// Unseen tells that nobody knows what was submitted from an instant until another.
+func (o *Oracle) Unseen(from, to grid.Time) { o.of.Submissions.Unseen(from, to) }
+
 // Started tells that a job starts.
 func (o *Oracle) Started(id int64, at grid.Time) { o.of.Started(id, at) }
 

@@ -14,7 +14,15 @@ type Submissions struct {
 	before int // jobs that are no longer kept
 	first  grid.Time
 	any    bool
+	unseen []span // in order, none older than MostDays
 }
+
+// span is a time from an instant until another.
+type span struct{ from, to grid.Time }
+
+// mostUnseen is for how much of a day nobody may have looked for it to count as a day of
+// submissions: a twenty-fourth of them may be missing.
+const mostUnseen = grid.Hour
 
 // Submission is a job that was submitted.
 type Submission struct {
@@ -59,12 +67,40 @@ func (s *Submissions) Ended(id int64, run grid.Duration) {
 	}
 }
 
-// Days is how many days of submissions may come again from now on; 0: the record is too young.
-func (s *Submissions) Days(now grid.Time) int {
-	if s == nil || !s.any {
-		return 0
+// Unseen tells that nobody knows what was submitted from an instant until another, after those that
+// were told before.
+func (s *Submissions) Unseen(from, to grid.Time) {
+	old := slices.IndexFunc(s.unseen, func(u span) bool { return u.to > to.Add(-MostDays*grid.Day) })
+	if old < 0 {
+		old = len(s.unseen)
 	}
-	return int(min(MostDays, now.Sub(s.first)/grid.Day))
+	s.unseen = append(slices.Delete(s.unseen, 0, old), span{from, to})
+}
+
+// Days is how many days of submissions may come again from now on; 0: the record is too young. A day
+// in which nobody looked for more than an hour is none.
+func (s *Submissions) Days(now grid.Time) int { return len(s.days(now, MostDays)) }
+
+// days are the last days in which somebody looked, n at most: how many days ago each began, the last
+// first.
+func (s *Submissions) days(now grid.Time, n int) (ago []int) {
+	if s == nil || !s.any {
+		return nil
+	}
+	for k := 1; k <= MostDays && len(ago) < n; k++ {
+		day := span{now.Add(-grid.Duration(k) * grid.Day), now.Add(-grid.Duration(k-1) * grid.Day)}
+		if day.from < s.first {
+			break
+		}
+		var missed grid.Duration
+		for _, u := range s.unseen {
+			missed += max(0, min(u.to, day.to).Sub(max(u.from, day.from)))
+		}
+		if missed <= mostUnseen {
+			ago = append(ago, k)
+		}
+	}
+	return ago
 }
 
 // Arrivals are the submissions that come again in one draw; nil: none.
@@ -84,12 +120,40 @@ func (s *Submissions) arrivals(now grid.Time, runs *Runs, r Random) *Arrivals {
 	if days == 0 {
 		return nil
 	}
-	period := grid.Duration(1+r.IntN(days)) * grid.Day
-	from, _ := slices.BinarySearchFunc(s.list, now.Add(-period)+1, func(x Submission, t grid.Time) int { return int(x.Submit - t) })
-	if from == len(s.list) {
+	n := 1 + r.IntN(days)
+	list := s.lastDays(now, n)
+	if len(list) == 0 {
 		return nil
 	}
-	return &Arrivals{list: s.list[from:], by: period, period: period, until: now.Add(ahead), runs: runs, random: r}
+	period := grid.Duration(n) * grid.Day
+	return &Arrivals{list: list, by: period, period: period, until: now.Add(ahead), runs: runs, random: r}
+}
+
+// lastDays are the submissions of the last n days in which somebody looked, as if these were the last
+// n days.
+func (s *Submissions) lastDays(now grid.Time, n int) []Submission {
+	ago := s.days(now, n)
+	if ago[n-1] == n { // they are
+		return s.between(now.Add(-grid.Duration(n)*grid.Day), now)
+	}
+	var list []Submission
+	for i, k := range slices.Backward(ago) {
+		day := s.between(now.Add(-grid.Duration(k)*grid.Day), now.Add(-grid.Duration(k-1)*grid.Day))
+		for _, x := range day {
+			x.Submit = x.Submit.Add(grid.Duration(k-1-i) * grid.Day)
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// between are the submissions after an instant until another.
+func (s *Submissions) between(after, until grid.Time) []Submission {
+	place := func(t grid.Time) int {
+		i, _ := slices.BinarySearchFunc(s.list, t+1, func(x Submission, t grid.Time) int { return int(x.Submit - t) })
+		return i
+	}
+	return s.list[place(after):place(until)]
 }
 
 // Take returns the next arrival: its instant, its nodes and limit, and how long it runs; false: there

@@ -27,7 +27,8 @@ const (
 
 // numbers are the columns of jobs.csv that are not words: times in seconds, credits, and counts.
 var numbers = map[string]kind{"submit": number, "start": number, "end": number, "cost": number, "paid": number, "opens": number, "closes": number,
-	"nodes": whole, "version": whole, "shifts": whole}
+	"nodes": whole, "version": whole, "shifts": whole,
+	"gpus": whole, "cores": whole, "memory": whole, "slices": whole, "of": whole}
 
 // atOnce is how many rows are written together, and mostLine how long a line of events may be.
 const (

@@ -257,7 +257,7 @@ class View {
   // inside is what opens below a site.
   #inside(site) {
     const at = () => this.store.sites.findIndex(s => s.name === site.name), actions = this.options.actions?.(site) ?? [];
-    return make("div", { class: "story" }, site.why ? make("p", { class: "why" }, site.why) : "", make("p", {}, site.groups.map(g => `${g.name}: ${count(g.nodes, "node")}`).join("; ")), ...(site.outs ?? []).map(o => make("p", {}, outWords(o, this.store.doc.epoch))),
+    return make("div", { class: "story" }, site.why ? make("p", { class: "why" }, site.why) : "", make("p", {}, site.groups.map(g => `${g.name}: ${count(g.nodes, "node")}`).join("; ")), ...(site.outs ?? []).map(o => make("p", {}, outWords(o.why === site.why ? { ...o, why: "" } : o, this.store.doc.epoch))),
       list((this.store.doc.siteColumns ?? []).map((c, i) => [c.name, read(c.kind, site.cells?.[i], this.store.doc.epoch)])),
       make("p", { class: "blocks" }, make("button", { type: "button", onclick: () => { this.gantt.toggle(at(), true); this.#reveal(this.gantt.items.find(i => i.site === at())); } }, "Show what ran there"),
         make("button", { type: "button", onclick: () => { this.charts.show(site.name); this.parts.loads.scrollIntoView(); } }, "Show its use and price"),

@@ -28,12 +28,26 @@ const (
 	// together is how far from each other the parts of a window begin where nothing
 	// was in their way.
 	together = 15 * time.Second
+	// whole is how long before a window nobody may have touched one of its clusters, if it
+	// is to count as one whose clusters were whole.
+	whole = 5 * time.Second
+	// slowly is how far apart the legs of a window begin that is listed, leg by leg.
+	slowly = 2 * time.Second
+)
+
+// What was in the way of a window.
+const (
+	undisturbed = iota // nothing, nor in the 20 s before and the 10 s in which a cluster recovers
+	untouched          // nothing from a little before until it had begun
+	disturbed          // a misfortune of one of its clusters
+	ways
 )
 
 // verdictOf is what the checker finds.
 type verdictOf struct {
 	broken []string
-	spread []time.Duration // of windows in whose way nothing was
+	spread [ways][]time.Duration // of windows, by what was in their way: how far apart their legs began
+	slow   []string              // of those that nobody was in the way of: which began more than slowly apart, and how
 	counts map[string]int
 }
 
@@ -207,11 +221,18 @@ func (v *verdictOf) windows(t *truth, c *claims, begun map[string]time.Time) {
 // cluster was upset.
 func (v *verdictOf) together(t *truth, legs []*claim, begun map[string]time.Time) {
 	var at []time.Time
+	way := undisturbed
 	for _, x := range legs {
 		b, ran := begun[x.name]
 		start := time.UnixMilli(int64(x.window.Start))
-		if !ran || t.upsetIn(x.site, start.Add(-20*time.Second), b) || x.window.Start.Add(-x.offset) != legs[0].window.Start.Add(-legs[0].offset) {
+		if !ran || x.window.Start.Add(-x.offset) != legs[0].window.Start.Add(-legs[0].offset) {
 			return
+		}
+		switch {
+		case t.touchedIn(x.site, start.Add(-whole), b):
+			way = disturbed
+		case t.upsetIn(x.site, start.Add(-20*time.Second), b):
+			way = max(way, untouched)
 		}
 		at = append(at, b.Add(-time.Duration(x.offset)*time.Millisecond))
 	}
@@ -219,10 +240,27 @@ func (v *verdictOf) together(t *truth, legs []*claim, begun map[string]time.Time
 		return
 	}
 	d := slices.MaxFunc(at, time.Time.Compare).Sub(slices.MinFunc(at, time.Time.Compare))
-	v.spread = append(v.spread, d)
-	if d > together {
+	v.spread[way] = append(v.spread[way], d)
+	if way != disturbed && d > slowly {
+		v.slow = append(v.slow, legs[0].job+t.begins(legs, begun))
+	}
+	if way == undisturbed && d > together {
 		v.breaks("apart: the legs of %s have begun within %v", legs[0].job, d)
 	}
+}
+
+// begins says of legs how long after their starts their managers began them, which they know to
+// the second, and their work.
+func (t *truth) begins(legs []*claim, begun map[string]time.Time) (text string) {
+	for _, x := range legs {
+		start := time.UnixMilli(int64(x.window.Start))
+		for _, j := range t.over {
+			if j.name == x.name && !j.start.IsZero() {
+				text += fmt.Sprintf("; %s: its manager after %v, its work after %v", x.site, j.start.Sub(start), begun[x.name].Sub(start))
+			}
+		}
+	}
+	return text
 }
 
 // money: what a broker has paid is what its sites have earned.
@@ -276,9 +314,22 @@ func (v *verdictOf) String() string {
 	for _, n := range names {
 		fmt.Fprintf(&b, "%6d %s\n", v.counts[n], n)
 	}
-	if n := len(v.spread); n > 0 {
-		slices.Sort(v.spread)
-		fmt.Fprintf(&b, "%6d windows undisturbed: their legs began within %v of each other, 99 %% within %v, the middle one %v\n", n, v.spread[n-1], v.spread[n*99/100], v.spread[n/2])
+	fmt.Fprintln(&b, "how far apart the legs of a window began, their offsets taken off:")
+	for way, what := range [ways]string{"in whose way nothing was", "whose clusters nobody touched from 5 s before", "with a cluster upset"} {
+		fmt.Fprintf(&b, "%6d windows %s%s\n", len(v.spread[way]), what, percentiles(v.spread[way]))
+	}
+	for _, s := range v.slow {
+		fmt.Fprintf(&b, "       slowly: %s\n", s)
 	}
 	return b.String()
+}
+
+// percentiles are of durations, as words; none of none.
+func percentiles(list []time.Duration) string {
+	n := len(list)
+	if n == 0 {
+		return ""
+	}
+	list = slices.Sorted(slices.Values(list))
+	return fmt.Sprintf(": half within %v, 90 %% within %v, 99 %% within %v, all within %v", list[(n+1)/2-1], list[(n*90+99)/100-1], list[(n*99+99)/100-1], list[n-1])
 }

@@ -190,7 +190,7 @@ func (s *slurms) upset(c int, what string) func() {
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.truth.upset[i].to = time.Now().Add(10 * time.Second)
+		s.truth.upset[i].to = time.Now().Add(recovers)
 	}
 }
 

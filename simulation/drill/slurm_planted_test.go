@@ -27,10 +27,10 @@ func clean() (*truth, *claims) {
 		t.sights[name] = &sight{site, start.Add(-20 * time.Second), start.Add(20 * time.Second)}
 		t.marks = append(t.marks, mark{what: "begin", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(2 * time.Second)},
 			mark{what: "end", job: "wave", leg: i, site: site, start: start.Unix(), name: name, number: "7", at: start.Add(5 * time.Second)})
-		t.over = append(t.over, overJob{site, "7", name, "games", "COMPLETED", site + "n1", "then", "0:0", false})
+		t.over = append(t.over, overJob{site, "7", name, "games", "COMPLETED", site + "n1", "then", "0:0", false, time.Time{}})
 	}
 	t.foreign = []foreignJob{{"c1", "8", "wave", start, true, true}}
-	t.over = append(t.over, overJob{"c1", "8", "wave", "news", "COMPLETED", "c1n2", "then", "0:0", false})
+	t.over = append(t.over, overJob{"c1", "8", "wave", "news", "COMPLETED", "c1n2", "then", "0:0", false, time.Time{}})
 	return t, c
 }
 
@@ -43,7 +43,7 @@ const (
 func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 	t.Parallel()
 	seen, said := clean()
-	if v := check(seen, said); len(v.broken) != 0 || len(v.spread) != 1 {
+	if v := check(seen, said); len(v.broken) != 0 || len(v.spread[undisturbed]) != 1 {
 		t.Fatalf("where nothing is wrong: %+v", v)
 	}
 	lost := grid.Because(grid.Busy, "its reservation has gone")
@@ -132,6 +132,34 @@ func TestSlurmChecker_NoticesWhatIsPlanted(t *testing.T) {
 	}
 }
 
+// How far apart legs begin is counted by what was in the way of their window, with the offsets of
+// parts taken off.
+func TestSlurmChecker_TellsWindowsThatWereDisturbed(t *testing.T) {
+	t.Parallel()
+	for ago, want := range map[time.Duration]int{time.Minute: undisturbed, 12 * time.Second: untouched, 3 * time.Second: disturbed, -time.Second: disturbed} {
+		seen, said := clean()
+		start := time.Unix(1_800_000_000, 0)
+		seen.upset = []upset{{"c2", start.Add(-ago - time.Second), start.Add(-ago + recovers), true}}
+		x := said.legs[secondName]
+		x.part, x.offset, x.window.Start = "b", 30*grid.Second, x.window.Start.Add(30*grid.Second)
+		for i := range seen.marks[2:] {
+			seen.marks[2+i].at = seen.marks[2+i].at.Add(31 * time.Second)
+		}
+		if ago < time.Minute { // of the later part, before its own start
+			seen.upset[0].from, seen.upset[0].to = seen.upset[0].from.Add(30*time.Second), seen.upset[0].to.Add(30*time.Second)
+		}
+		v := check(seen, said)
+		for way, list := range v.spread {
+			if (way == want) != (len(list) == 1 && list[0] == time.Second) {
+				t.Errorf("its cluster was touched %v before: %v %v", ago, v.spread, v.broken)
+			}
+		}
+	}
+	if got := percentiles([]time.Duration{4, 1, 3, 2}); got != ": half within 2ns, 90 % within 4ns, 99 % within 4ns, all within 4ns" {
+		t.Error(got)
+	}
+}
+
 func TestSlurmChecker_ReadsMarksAndListsOfJobs(t *testing.T) {
 	t.Parallel()
 	marks, err := readMarks("begin wave-1 1 c2 1800000000 bourse.c2.0 12 c2n3 games 1800000002.250\n")
@@ -154,7 +182,7 @@ func TestSlurmChecker_ReadsMarksAndListsOfJobs(t *testing.T) {
 		t.Errorf("%v", denied)
 	}
 	over, err := readOver("c1", file, denied)
-	if want := (overJob{"c1", "1", "wrap", "news", "COMPLETED", "c1n1", "2026-11-22T19:10:41", "0:0", true}); err != nil || len(over) != 1 || over[0] != want {
+	if want := (overJob{"c1", "1", "wrap", "news", "COMPLETED", "c1n1", "2026-11-22T19:10:41", "0:0", true, time.Date(2026, 11, 22, 19, 10, 43, 0, time.UTC)}); err != nil || len(over) != 1 || over[0] != want {
 		t.Errorf("%+v, %v", over, err)
 	}
 }

@@ -21,6 +21,7 @@ import (
 var (
 	count  = flag.Int("drill.count", 10, "co-allocations over real Slurm clusters")
 	parts  = flag.Int("drill.parts", 40, "percent of the jobs that have two to four unlike parts")
+	calm   = flag.Duration("drill.calm", 18*time.Second, "the mean time that a cluster is left alone between two misfortunes")
 	within = flag.Duration("drill.within", time.Hour, "no more of them are begun after so long")
 )
 
@@ -263,7 +264,7 @@ func (d *slurmDrill) misfortunes(c int, over <-chan struct{}) {
 		select {
 		case <-over:
 			return
-		case <-time.After(time.Duration(4000+r.IntN(28_000)) * time.Millisecond):
+		case <-time.After(*calm*2/9 + time.Duration(r.Int64N(int64(*calm*14/9)))):
 		}
 		d.s.mend(c)
 		d.misfortune(r, c)

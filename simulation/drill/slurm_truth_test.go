@@ -72,13 +72,17 @@ mark end
 type overJob struct {
 	cluster, number, name, user, state string
 	nodes, submit, exit                string
-	denied                             bool // by its node: see readDenied
+	denied                             bool      // by its node: see readDenied
+	start                              time.Time // to the second; zero: it has not
 }
 
 // ran reports whether it was ever given nodes.
 func (j overJob) ran() bool {
 	return j.nodes != "" && j.nodes != "(null)" && !strings.HasPrefix(j.exit, "125:")
 }
+
+// slurmTime is how Slurm writes times, in UTC here.
+const slurmTime = "2006-01-02T15:04:05"
 
 func readOver(cluster, file string, denied map[string]bool) ([]overJob, error) {
 	text, err := os.ReadFile(file)
@@ -95,7 +99,10 @@ func readOver(cluster, file string, denied map[string]bool) ([]overJob, error) {
 			}
 		}
 		user, _, _ := strings.Cut(f["UserId"], "(")
-		j := overJob{cluster, f["JobId"], f["Name"], user, f["JobState"], f["NodeList"], f["SubmitTime"], f["ExitCode"], denied[f["JobId"]+" "+f["EndTime"]]}
+		j := overJob{cluster, f["JobId"], f["Name"], user, f["JobState"], f["NodeList"], f["SubmitTime"], f["ExitCode"], denied[f["JobId"]+" "+f["EndTime"]], time.Time{}}
+		if at, err := time.Parse(slurmTime, f["StartTime"]); err == nil {
+			j.start = at
+		}
 		if key := j.number + j.submit; !had[key] {
 			had[key] = true
 			out = append(out, j)
@@ -119,9 +126,9 @@ func readDenied(log string) map[string]bool {
 		if f == nil {
 			continue
 		}
-		at, err := time.Parse("2006-01-02T15:04:05", f[1])
+		at, err := time.Parse(slurmTime, f[1])
 		for i := 0; err == nil && i < 2; i++ {
-			out[f[2]+" "+at.Add(time.Duration(i)*time.Second).Format("2006-01-02T15:04:05")] = true
+			out[f[2]+" "+at.Add(time.Duration(i)*time.Second).Format(slurmTime)] = true
 		}
 	}
 	return out
@@ -148,6 +155,9 @@ type upset struct {
 	crash    bool // of its controller, which forgets the last seconds
 }
 
+// recovers is how long a cluster counts as upset after all is as it was.
+const recovers = 10 * time.Second
+
 // upsetIn reports whether a cluster was so at some time of an interval.
 func (t *truth) upsetIn(cluster string, from, to time.Time) bool {
 	for _, u := range t.upset {
@@ -156,6 +166,12 @@ func (t *truth) upsetIn(cluster string, from, to time.Time) bool {
 		}
 	}
 	return false
+}
+
+// touchedIn reports whether something was done to a cluster, or not yet undone, at some
+// time of an interval.
+func (t *truth) touchedIn(cluster string, from, to time.Time) bool {
+	return t.upsetIn(cluster, from.Add(recovers), to)
 }
 
 // crashedAfter reports whether a cluster's controller was killed so soon after an

@@ -45,7 +45,7 @@ type Shares struct {
 	Slices   int   `json:"slices,omitempty" doc:"into how many equal shares a node is divided; absent: nodes are whole"`
 	Cores    int   `json:"cores,omitempty" doc:"of a node; absent: not stated"`
 	GPUs     int   `json:"gpus,omitempty" doc:"of a node"`
-	GPUPrice Price `json:"gpuPrice,omitzero" doc:"base price then of one GPU for an hour, where nodes are divided"`
+	GPUPrice Price `json:"gpuPrice,omitzero" doc:"base price then of one GPU for an hour, where nodes are divided: that of the node by its GPUs, rounded down to a millionth of a credit. For show: a part of a node costs its share of the node's price, rounded half up once"`
 }
 
 // SiteList is all sites that the broker knows, in order of name.

@@ -11,6 +11,9 @@ import (
 
 // Sentence describes the result of a cancellation.
 func (c *Cancelled) Sentence() string {
+	if c.Done && c.Refund != nil && c.Refund.Credits == 0 && c.Paid == nil {
+		return c.ID + " is withdrawn; nothing had been paid for it"
+	}
 	if c.Done && c.Refund != nil {
 		s := fmt.Sprintf("%s is withdrawn; %.2f credits are refunded", c.ID, c.Refund.Float())
 		if c.Paid != nil {

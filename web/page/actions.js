@@ -14,7 +14,7 @@ export const jobActions = (session, opened) => (job, full) => [
     about: "The job's windows are released. Sites refund what their schedules say: the full base price while the start is far off, less as it comes closer, and nothing once the job runs.",
     act: async () => (await session.call("DELETE", `${session.broker}/v1/jobs/${encodeURIComponent(job.id)}`)).words,
   }) },
-  job.state === "placed" ? { label: "Change it ...", run: () => modifyJob(session, job) } : null,
+  job.state === "placed" && !job.counts && !full?.parts?.length ? { label: "Change it ...", run: () => modifyJob(session, job) } : null,
   full?.again ? { label: "Submit it again ...", run: () => submitJob(session, full.again, opened) } : null,
 ].filter(Boolean);
 

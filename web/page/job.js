@@ -73,9 +73,10 @@ export class JobPages {
     const works = !full.again || full.again.command || full.again.script; // simulated jobs print nothing
     const add = (title, ...inside) => parts.push(make("section", {}, make("h3", {}, title), ...inside));
     if (legs.length && job.start !== undefined) add("Window", windowPicture(job, legs, why, doc));
-    if (elements.length) add("Elements", ...this.#elementsTable(elements, !!full.again?.error, works, doc));
-    if (legs.length) add("Legs", table("Legs", [["Site", "word"], ["Nodes"], ["State", "word"], ["Start"], ["End"], ["Exit"], ["Credits"], ["Output on the cluster", "word"]],
-      legs.map(l => [[l.site, l.nodes, l.state + (l.ended ? `: ${l.ended.detail ?? l.ended.code}` : ""), clock(Date.parse(l.begin ?? l.start) - doc.epoch, doc), clock(Date.parse(l.end) - doc.epoch, doc), l.exit ?? "", credits(l.cost), l.output]])));
+    if (elements.length) add(full.array?.every ? `Elements, one every ${spanWords(full.array.every * 1000)}` : "Elements", ...this.#elementsTable(elements, !!full.again?.error, works, doc));
+    const kept = legs.some(l => l.output) ? [["Output on the cluster", "word"]] : [];
+    if (legs.length) add("Legs", table("Legs", [["Site", "word"], ["Nodes"], ["State", "word"], ["Start"], ["End"], ["Exit"], ["Credits"], ...kept],
+      legs.map(l => [[l.site, l.nodes, l.state + (l.ended ? `: ${l.ended.detail ?? l.ended.code}` : ""), clock(Date.parse(l.begin ?? l.start) - doc.epoch, doc), clock(Date.parse(l.end) - doc.epoch, doc), l.exit ?? "", credits(l.cost), ...(kept.length ? [l.output] : [])]])));
     if (works && !job.counts && ["running", "done", "failed"].includes(job.state)) add("Output", this.#output(job, legs, !!full.again?.error));
     if (why.turns?.length) add("What became of it", cut(joined(why.turns).reverse(), turns => timeline(turns, at, doc)));
     if (why.unread) add("Why", make("p", { class: "faint" }, why.unread));
@@ -135,7 +136,7 @@ function alternatives({ cycle, changes, earliest, tried }, at, doc, add) {
     some.map(o => [[brief(at(o.start), doc), brief(at(o.end), doc), o.legs.map(l => `${l.nodes} of ${l.site}`).join(", "), credits(o.total), o.taken ? "taken" : o.lost ?? ""], o.taken && "taken"]))));
   else if (cycle) {
     const why = s => s.reason?.detail ?? s.reason?.code ?? s.groups?.map(g => g.unsuited ? `${g.name}: ${g.unsuited}` : `${g.name}: ${g.free} of ${g.nodes} free, ${g.price} a node-hour`).join("; ") ?? s.answer;
-    add("What the sites offered", make("p", { class: "faint" }, `In cycle ${cycle.number}, at ${brief(at(cycle.at), doc)}: no window. ${cycle.reason?.detail ?? ""}`),
+    add("What the sites offered", make("p", { class: "faint" }, `In cycle ${cycle.number}, at ${brief(at(cycle.at), doc)}: ${cycle.reason?.detail ?? "no window"}.`),
       table("Sites", [["Site", "word"], ["Answer", "word"], ["Offer", "word why-not"]], cycle.sites.map(s => [[s.name, s.answer, why(s)]])));
   }
   if (earliest?.start) add("When it can start", make("p", {}, `${brief(at(earliest.start), doc)} at the earliest, for at least ${credits(earliest.cost)} credits${earliest.beyond ? `, beyond ${earliest.beyond}` : ""}.`));
@@ -152,7 +153,7 @@ function cost(full, why) {
     if (taken.additive) rows.push(["for delay", credits(taken.additive), "what others at the sites wait for it"]);
   }
   if (full.cost !== undefined) rows.push([full.array ? "its windows" : "its window", credits(full.cost), hours ? `${hours.toFixed(2)} node-hours, ${(full.cost / hours).toFixed(3)} each` : ""]);
-  if (full.paid !== undefined) rows.push(["paid", credits(full.paid), "for all its windows so far"]);
+  if (full.paid !== undefined) rows.push(["paid", credits(full.paid), "for all its windows"]);
   if (full.back) rows.push(["given back", credits(full.back), "refunds, for windows cancelled, replaced or lost, and penalties"]);
   return table("Cost", [["Credits for", "word"], ["Credits"], ["Why", "word why-not"]], rows.map(r => [r]));
 }

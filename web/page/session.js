@@ -2,6 +2,8 @@
 // a token that every call says. Served by a broker or a site, the browser's certificate
 // says who is asking.
 
+import { parse } from "./prose.js";
+
 const key = "bourse-session", header = "Bourse-Token";
 
 // Problem is what was answered in place of a result, in the API's words.
@@ -69,7 +71,7 @@ export class Session {
     const answer = await this.fetch(method, path, body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     const text = await answer.text();
     let value = null;
-    try { value = text ? JSON.parse(text) : null; } catch { /* no JSON: the status says it */ }
+    try { value = text ? parse(text) : null; } catch { /* no JSON: the status says it */ }
     if (!answer.ok) throw new Problem(answer.status, value);
     return value;
   }

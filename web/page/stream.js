@@ -1,5 +1,7 @@
 // The stream of what is new: opened again when it breaks, closed while nobody looks.
 
+import { parse } from "./prose.js";
+
 const quiet = 45_000, longest = 10_000, hidden = 60_000;
 
 // Stream hands events to take(name, value) and says how it stands to tell(state, words).
@@ -52,7 +54,7 @@ export class Stream {
   #event(text) {
     const name = /^event: (.*)$/m.exec(text)?.[1], data = /^data: (.*)$/m.exec(text)?.[1];
     if (!name || !data) return;
-    const value = JSON.parse(data);
+    const value = parse(data, true);
     if (name === "denied") { this.#over = true; this.denied = value.why; }
     this.take(name, value);
   }

@@ -51,7 +51,7 @@ export function submitJob(session, again, done) {
 export function modifyJob(session, job) {
   const fields = inputs([...basic, ...more].filter(f => f.change).map(f => ({ ...f, required: false, hint: "as it is" })));
   form({ title: `Change ${job.id}?`, label: "Ask for it", wide: "wide",
-    about: "What is left empty stays as it is. The job keeps its window until the new one is confirmed; then the old price is credited, up to the new price.",
+    about: "What is left empty stays as it is. The job keeps its window until the new one is confirmed; then the old price is credited, up to the new price. A window does not move by itself: for an earlier one, say by when it is to end.",
     inside: [make("div", { class: "fields" }, ...fields.elements)],
     act: async () => {
       const wish = fields.read();

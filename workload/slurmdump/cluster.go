@@ -9,6 +9,7 @@ import (
 
 	"github.com/bourse-grid/bourse/cluster/slurm"
 	twin "github.com/bourse-grid/bourse/policy/slurm"
+	"github.com/bourse-grid/bourse/workload"
 )
 
 // Files are the files that tell of a cluster; "" for those that are not there.
@@ -50,6 +51,8 @@ type Cluster struct {
 	qosFile              bool // there is a file of QOS
 	defaultPartition     string
 	places               map[string]line // of partitions, for messages
+	booted               string          // when the controller began, by scontrol show config
+	unaccounted          bool            // it keeps no accounting
 }
 
 // member is a user's association with an account, in a partition or all.
@@ -70,6 +73,9 @@ func Open(f Files, zone *time.Location) (*Cluster, error) {
 	c, err := configured(r.lines, strings.Join(f.Conf, ", "))
 	if err != nil {
 		return nil, err
+	}
+	if at, ok := workload.Instant(c.booted, zone); ok {
+		c.Scheduler.PriorityInstants = at // the first of them; each period comes another
 	}
 	for _, of := range []struct {
 		name string
@@ -130,6 +136,9 @@ func configured(lines []line, name string) (*Cluster, error) {
 	if err := c.takePartitions(partitions, named, name); err != nil {
 		return nil, err
 	}
+	if c.unaccounted { // such a controller calculates priorities at submission alone
+		c.Priority.CalcPeriod = 0
+	}
 	if len(unused) > 0 {
 		c.note("%s: not used: %s", filepath.Base(name), listed(unused))
 	}
@@ -165,7 +174,15 @@ func (e entry) shown() bool {
 // key takes one key of slurm.conf.
 func (c *Cluster) key(p pair, unused *[]string) error {
 	name := strings.ToLower(p.key)
-	if name == "schedulerparameters" {
+	switch name {
+	case "boot_time":
+		c.booted = p.value
+		return nil
+	case "accountingstoragetype":
+		k := kind(p.value)
+		c.unaccounted = k == "none" || k == "(null)" // newer releases say so
+		return nil
+	case "schedulerparameters":
 		words, err := parameters(&c.Config, p.value)
 		for _, w := range words {
 			*unused = append(*unused, p.key+" "+w)

@@ -1,12 +1,16 @@
 package slurmdump_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/policy/backfill"
+	twin "github.com/bourse-grid/bourse/policy/slurm"
 	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload/slurmdump"
 )
@@ -57,6 +61,43 @@ func TestTwin_RecordedRunsOfAController(t *testing.T) {
 			t.Errorf("%s: easy is as near: %.0f %% within a cycle, %.1f s off", run, 100*within, difference)
 		}
 	}
+}
+
+// A record has whole seconds. What came between them moves the first starts, and each of these all that
+// follow: the mean wait of a free replay differs by several points between two guesses. Over many guesses
+// it is off by less than one replay may be.
+func TestTwin_FractionsOfASecondMoveAFreeReplay(t *testing.T) {
+	t.Parallel()
+	const guesses = 24
+	for _, run := range []string{"a", "b", "c"} {
+		c, jobs := opened(t, run)
+		var sum, squares, within float64
+		for k := range guesses {
+			list := guessed(jobs.List, uint64(k))
+			d := simulation.DeviateTwin(simulation.RunTwin(&c.Config, list, false, nil), list, c.Scheduler.Interval)
+			sum, squares, within = sum+d.MeanWait, squares+d.MeanWait*d.MeanWait, within+d.Within
+		}
+		mean := sum / guesses
+		spread := math.Sqrt(squares/guesses - mean*mean)
+		t.Logf("%s: mean wait %+.1f %%, of one guess +- %.1f; within a cycle %.0f %%", run, 100*mean, 100*spread, 100*within/guesses)
+		if math.Abs(mean) > .07 || spread < .02 || spread > .09 {
+			t.Errorf("%s: the mean wait is off by %.1f %%, one guess by +- %.1f; must be by at most 7, +- 2 to 9", run, 100*mean, 100*spread)
+		}
+	}
+}
+
+// guessed are the jobs of a record with fractions of a second in their submissions and runs.
+func guessed(jobs []twin.Job, seed uint64) []twin.Job {
+	r := rand.New(rand.NewPCG(36, seed))
+	list := slices.Clone(jobs)
+	last := grid.Time(0)
+	for i := range list {
+		j := &list[i]
+		j.Submit = max(j.Submit.Add(grid.Duration(r.IntN(1000))), last)
+		j.Run = max(100, j.Run+grid.Duration(r.IntN(1000)-r.IntN(1000)))
+		last = j.Submit
+	}
+	return list
 }
 
 // easy is how near plain first come first served with backfilling comes.

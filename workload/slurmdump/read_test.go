@@ -340,3 +340,28 @@ func TestOpen_FilesOnDisk(t *testing.T) {
 		t.Error("a file that is not there is read")
 	}
 }
+
+// A controller without accounting calculates priorities at submission and never again, and one with it
+// once a period from its begin on.
+func TestConf_WhenPrioritiesAreCalculated(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "0 1m",
+		"BOOT_TIME=1970-01-01T00:00:07\nSchedulerParameters=bf_interval=9\n": "7 1m",
+		"BOOT_TIME=never\n": "0 1m",
+		"AccountingStorageType=accounting_storage/none\n":          "0 0s",
+		"AccountingStorageType    = (null)\n":                      "0 0s",
+		"AccountingStorageType    = accounting_storage/slurmdbd\n": "0 1m",
+	} {
+		c, err := Open(Files{Conf: []string{"f"}, Read: func(string, func(string) ([]byte, error)) ([]byte, error) {
+			return []byte(text + "PriorityCalcPeriod=1\n" + small), nil
+		}}, time.UTC)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got := fmt.Sprint(c.Scheduler.PriorityInstants, " ", c.Priority.CalcPeriod.Words()); got != want {
+			t.Errorf("%q: from %s, must be %s", text, got, want)
+		}
+	}
+}

@@ -191,6 +191,15 @@ func TestRun_TellsWhatIsDocumented(t *testing.T) {
 	}
 }
 
+// The schedulers of pybatsim read the delay of a profile of type delay. No run time is told by it.
+func TestBegins_TheProfileHasADelayThatSaysNothing(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(begins(2, "log.swf"))
+	if err != nil || !strings.Contains(string(text), `"profiles":{"w0":{"opaque":{"delay":-1,"type":"delay"}}}`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestRun_EndsWithAWrongScheduler(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct{ first, then, want string }{

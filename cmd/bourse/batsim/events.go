@@ -54,7 +54,8 @@ func instant(s float64) (grid.Time, error) {
 	return grid.Time(ms), nil
 }
 
-// workload is the name of the only workload, and profile of the only profile, which says nothing.
+// workload is the name of the only workload, and profile of the only profile, which says nothing:
+// its delay is -1. Schedulers of pybatsim die of a profile of that type without one.
 const workload, profile = "w0", "opaque"
 
 func nameOf(id int64) string { return workload + "!" + strconv.FormatInt(id, 10) }
@@ -85,7 +86,7 @@ func begins(nodes int, log string) map[string]any {
 		},
 		"compute_resources": machines, "storage_resources": []any{}, "resources_data": machines,
 		"workloads": map[string]string{workload: log},
-		"profiles":  map[string]any{workload: map[string]any{profile: map[string]string{"type": "delay"}}},
+		"profiles":  map[string]any{workload: map[string]any{profile: map[string]any{"type": "delay", "delay": -1}}},
 	}
 }
 

@@ -177,14 +177,14 @@ func TestSideBySide_AsksAllWorldsAtOnce(t *testing.T) {
 func TestSideBySide_EndsWithAWrongAnswer(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
-		`[{"world":0},{"world":2}]`:             "an answer for world 2, which was not asked, or has been answered",
+		`[{"world":0},{"world":2}]`:             "an answer for world 2, which was not asked, or has been answered; answer each world of a request once, or leave it for a later answer",
 		`[{"world":0},{"world":0}]`:             "an answer for world 0, which was not asked, or has been answered",
 		`[{"world":-1}]`:                        "an answer for world -1",
 		`[]`:                                    "the answer names no world; answer at least one of those that were asked",
 		`[{"start":[7]}]`:                       `answer 1 of the list has no world; write {"world":0,"start":[7]}`,
 		`[{"world":0},{"world":1,"start":[9]}]`: "world 1: at 1000: start of job 9, which is unknown",
 		`[{"world":0,"again":3,"start":[7]}]`:   "world 0: at 1000: the answer asks for something and begins again",
-		`{}`:                                    "cannot unmarshal object",
+		`{}`:                                    `an answer is like [{"world":0,"start":[7]`,
 	} {
 		command, _ := script(t, say(`{"version":1}`), say(answer))
 		p, err := Start(command, t.Output())
@@ -218,7 +218,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		var s said
-		if err := parse(line, &s); err != nil {
+		if err := parseAs(line, &s, like); err != nil {
 			return
 		}
 		w := world(t)

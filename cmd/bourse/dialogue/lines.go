@@ -47,10 +47,11 @@ func (s *said) nothing() bool {
 	return len(s.Start) == 0 && len(s.Reject) == 0 && len(s.Kill) == 0 && (s.Wake == nil || *s.Wake == grid.Never)
 }
 
+// like is an answer of a scheduler.
 const like = `{"start":[7],"reject":[],"kill":[],"wake":1600}`
 
-// parse reads the answer of a scheduler.
-func parse(line []byte, to any) error { return parseAs(line, to, like) }
+// likeSeveral is an answer side by side.
+const likeSeveral = `[{"world":0,"start":[7],"reject":[],"kill":[],"wake":1600}]`
 
 // parseAs reads one JSON value of known keys; like is such a value, for the error.
 func parseAs(line []byte, to any, like string) error {

@@ -26,7 +26,7 @@ func Alone(p *Peer, w *driven.World, nodes int, seed uint64) (told bool, err err
 		}
 		line = append(appendRequest(line[:0], -1, r), '\n')
 		var s said
-		if err := p.ask(line, &s); err != nil {
+		if err := p.ask(line, &s, like); err != nil {
 			return false, at(r.Now, err)
 		}
 		if s.World != nil || s.Again != nil {
@@ -38,7 +38,7 @@ func Alone(p *Peer, w *driven.World, nodes int, seed uint64) (told bool, err err
 		}
 	}
 	var s said
-	if err := p.ask(append(appendEnd(line[:0], -1, w.Now()), '\n'), &s); err != nil {
+	if err := p.ask(append(appendEnd(line[:0], -1, w.Now()), '\n'), &s, like); err != nil {
 		return false, at(w.Now(), err)
 	}
 	if !s.nothing() || s.World != nil || s.Again != nil {
@@ -67,7 +67,7 @@ func SideBySide(p *Peer, worlds []*driven.World, nodes int, seed uint64, again f
 		}
 		clear(t.answers) // or JSON leaves in place what an answer does not name
 		t.answers = t.answers[:0]
-		if err := p.ask(line, &t.answers); err != nil {
+		if err := p.ask(line, &t.answers, likeSeveral); err != nil {
 			return false, t.at(err)
 		}
 		if err := t.apply(); err != nil {
@@ -151,7 +151,7 @@ func (t *talk) apply() error {
 		case s.World == nil:
 			return fmt.Errorf("answer %d of the list has no world; write {\"world\":0,\"start\":[7]}", i+1)
 		case *s.World < 0 || *s.World >= len(t.worlds) || t.worlds[*s.World] == nil || t.status[*s.World] == moves:
-			return fmt.Errorf("an answer for world %d, which was not asked, or has been answered", *s.World)
+			return fmt.Errorf("an answer for world %d, which was not asked, or has been answered; answer each world of a request once, or leave it for a later answer", *s.World)
 		}
 		k := *s.World
 		if err := t.applyTo(k, s); err != nil {
@@ -194,7 +194,7 @@ func (p *Peer) begin(b begin) error {
 	}
 	answer, err := p.Ask(append(line, '\n'))
 	if err == nil {
-		err = parse(answer, &s)
+		err = parseAs(answer, &s, fmt.Sprintf(`{"version":%d}`, Version))
 	}
 	switch {
 	case err != nil:
@@ -205,13 +205,13 @@ func (p *Peer) begin(b begin) error {
 	return nil
 }
 
-// ask says a line and reads the answer.
-func (p *Peer) ask(line []byte, to any) error {
+// ask says a line and reads the answer, which is like such a one.
+func (p *Peer) ask(line []byte, to any, like string) error {
 	answer, err := p.Ask(line)
 	if err != nil {
 		return err
 	}
-	return parse(answer, to)
+	return parseAs(answer, to, like)
 }
 
 // at says when.

@@ -11,9 +11,9 @@ import (
 	"github.com/bourse-grid/bourse/cmd/bourse/flags"
 )
 
-// DryRun says what the jobs of a file would get from a federation. Quote takes such files too,
-// and leaves them to the group of those who submit them.
-type DryRun func(ctx context.Context, file string, at flags.Calling, out, messages io.Writer) error
+// DryRun says what the jobs of a file would get from a federation; "-" is what in holds. Quote
+// takes such files too, and leaves them to the group of those who submit them.
+type DryRun func(ctx context.Context, file string, at flags.Calling, in io.Reader, out, messages io.Writer) error
 
 // Commands lists the commands of the group, in the order of the help.
 func Commands(dry DryRun) []*cobra.Command {

@@ -367,7 +367,7 @@ func (f *forecasting) print(out io.Writer, a *forecastAnswer, q *liveQueue) erro
 	}
 	of := ""
 	if !f.each.Whole() {
-		of = fmt.Sprintf(" with %s on each", wordsOf(&f.each))
+		of = fmt.Sprintf(" with %s on each", f.each.Words())
 	}
 	fmt.Fprintf(out, "%s%s for %s in %s of %s at %s, policy %v\n%d of %s up, %s, %s before it\n\n",
 		grid.Count(a.Nodes, "node"), of, a.Duration.Words(), a.Group, a.Source, dateTime(a.At), a.Policy,

@@ -44,7 +44,7 @@ func (f *forecasting) learn(ctx context.Context, q *liveQueue, messages io.Write
 		return nil, err
 	}
 	var ended []grid.ManagedJob
-	looks := 0
+	var looks []grid.Time
 	for _, name := range files {
 		isLook, err := looksLikeJSON(name)
 		switch {
@@ -60,11 +60,11 @@ func (f *forecasting) learn(ctx context.Context, q *liveQueue, messages io.Write
 		if err != nil {
 			return nil, err
 		}
-		looks++
+		looks = append(looks, kept.At)
 		ended = append(ended, endedOf(kept)...)
 	}
-	if looks > 0 {
-		p.from = append(p.from, grid.Count(looks, "saved snapshot"))
+	if len(looks) > 0 {
+		p.from = append(p.from, grid.Count(len(looks), "saved snapshot"))
 	}
 	if f.slurm && f.days > 0 {
 		list, err := slurm.Ended(ctx, f.commands(), look.At.Add(-grid.Duration(f.days)*grid.Day), look.At, maxEnded)
@@ -73,8 +73,10 @@ func (f *forecasting) learn(ctx context.Context, q *liveQueue, messages io.Write
 		} else if len(list) > 0 {
 			p.from = append(p.from, "accounting")
 			ended = append(ended, list...)
+			looks = nil // it saw what they did not
 		}
 	}
+	p.between(append(looks, look.At))
 	if own := endedOf(look); len(own) > 0 {
 		p.from = append(p.from, "the snapshot itself")
 		ended = append(ended, own...)
@@ -84,6 +86,19 @@ func (f *forecasting) learn(ctx context.Context, q *liveQueue, messages io.Write
 	})
 	p.recorded(q, ended)
 	return p, nil
+}
+
+// mostApart is how far saved looks may be apart for what came in between to be known.
+const mostApart = grid.Hour
+
+// between tells in which times there was no look: what came and ended then is in none.
+func (p *past) between(looks []grid.Time) {
+	slices.Sort(looks)
+	for i := 1; i < len(looks); i++ {
+		if looks[i].Sub(looks[i-1]) > mostApart {
+			p.Submissions.Unseen(looks[i-1], looks[i])
+		}
+	}
 }
 
 // endedOf lists the jobs of a look that ran and have ended.
@@ -171,5 +186,10 @@ func looksLikeJSON(name string) (bool, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return false, err
 	}
-	return bytes.HasPrefix(bytes.TrimLeft(begin[:n], " \t\r\n"), []byte("{")), nil
+	return jsonBegins(begin[:n]), nil
+}
+
+// jsonBegins reports whether a text begins like a JSON object.
+func jsonBegins(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 }

@@ -121,7 +121,7 @@ func TestQuote_ByTheDelaysOfSlurmsRules(t *testing.T) {
 	ask := func(q quote) (out bytes.Buffer, err error) {
 		q.duration, q.price, q.json = grid.Hour, grid.Price(grid.Credit), true
 		q.given = func(string) bool { return false }
-		err = q.run(context.Background(), []string{file}, nil, &out)
+		err = q.run(context.Background(), []string{file}, &out)
 		return out, err
 	}
 	type offers struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,5 +54,28 @@ func TestForecast_OfALiveClusterHasItsOwnAnswerBeside(t *testing.T) {
 	l.folder = t.TempDir()
 	if _, err := l.look(context.Background()); !failure.Is(err) || !strings.Contains(err.Error(), "not found; install Slurm's commands") {
 		t.Errorf("without Slurm: %v", err)
+	}
+}
+
+// Of saved looks that are far apart it is not known who came in between: such days do not come again.
+// What accounting saw is known.
+func TestForecast_DaysWithoutSavedLooksDoNotComeAgain(t *testing.T) {
+	t.Parallel()
+	p, day := &past{}, grid.Time(grid.Day)
+	var looks []grid.Time
+	for at := grid.Time(0); at <= 10*day; at = at.Add(4 * grid.Minute) {
+		p.Submissions.Add(int64(at), at, 1, grid.Hour)
+		if at < 4*day || at >= 7*day {
+			looks = append(looks, at)
+		}
+	}
+	p.between(nil)
+	if n := p.Submissions.Days(10 * day); n != 10 {
+		t.Errorf("%d days of a whole record come again, must be 10", n)
+	}
+	slices.Reverse(looks)
+	p.between(looks)
+	if n := p.Submissions.Days(10 * day); n != 7 {
+		t.Errorf("%d days come again, must be the 7 with looks", n)
 	}
 }

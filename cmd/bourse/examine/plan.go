@@ -200,6 +200,7 @@ func (v *planning) print(out io.Writer) {
 		fmt.Fprintln(out, t.Render())
 	}
 	p.writePostponed(out, v.found)
+	p.writeBounded(out, v.found)
 	fmt.Fprintf(out, "least %v; time limit T* %v s", v.goal, r.Limits.Time)
 	if r.Limits.Cost != selection.Auto {
 		fmt.Fprintf(out, ", budget limit B* %v credits", r.Limits.Cost)

@@ -1,9 +1,9 @@
 package examine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,21 +36,6 @@ func checkPortion(p *grid.Portion, given func(flag string) bool) error {
 	return nil
 }
 
-// wordsOf lists what a portion takes.
-func wordsOf(p *grid.Portion) string {
-	var list []string
-	if p.GPUs > 0 {
-		list = append(list, grid.Count(p.GPUs, "GPU"))
-	}
-	if p.Cores > 0 {
-		list = append(list, grid.Count(p.Cores, "core"))
-	}
-	if p.Memory > 0 {
-		list = append(list, fmt.Sprintf("%.4g GiB", float64(p.Memory)/(1<<30)))
-	}
-	return strings.Join(list, ", ")
-}
-
 // having parts the nodes of a group into those of a look that have a portion, and the rest. If no
 // node has it, the error says the most that any has of each.
 func having(look *grid.Look, p *grid.Portion, g grid.Group, nodes []string) ([]grid.Group, [][]string, error) {
@@ -72,11 +57,8 @@ func having(look *grid.Look, p *grid.Portion, g grid.Group, nodes []string) ([]g
 		lists[k] = append(lists[k], n)
 	}
 	if with.Nodes, without.Nodes = len(lists[0]), len(lists[1]); with.Nodes == 0 {
-		most := wordsOf(&most)
-		if most == "" {
-			most = "nothing that the snapshot knows"
-		}
-		return nil, nil, fmt.Errorf("no single node of %s has %s; the most that any has is %s", g.Name, wordsOf(p), most)
+		has := cmp.Or(most.Words(), "nothing that the snapshot knows")
+		return nil, nil, fmt.Errorf("no single node of %s has %s; the most that any has is %s", g.Name, p.Words(), has)
 	}
 	without.Name += " (the rest)"
 	return []grid.Group{with, without}, lists, nil

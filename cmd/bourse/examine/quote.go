@@ -34,6 +34,7 @@ func newQuote(dry DryRun) *cobra.Command {
 		Long: `Of a batch or a script, as bourse submit takes them, it says what its jobs would get
 from a federation: when, where and for how much, and what half an hour later or other
 sites would cost. The broker asks its sites; nothing is submitted and nothing is held.
+"-" is the standard input: a batch, a script or a snapshot, known by what it holds.
 
 Of a snapshot it prices a reservation of N nodes for D at every start time worth considering, or at
 one. Base is the plain cost. Additive is the cost of delaying the waiting jobs:
@@ -49,8 +50,7 @@ for it in a snapshot, delays what whole nodes would.
 Times are seconds by the snapshot's own clock, or spans since its zero (2h).
 
 With --slurm the snapshot is taken of a live cluster; you can also give one that
-bourse snapshot has saved ("-": standard input). Nothing is changed there, and no
-rights are needed. Every job is assumed to run to its limit, and nodes cost --price.
+bourse snapshot has saved. Nothing is changed there, and no rights are needed. Every job is assumed to run to its limit, and nodes cost --price.
 Times are then seconds since 1970, or spans since the snapshot.
 
 With --alpha, --cheapest-before or --within, one offer is chosen and marked
@@ -66,18 +66,7 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 			}
 			return flags.MissingFirst(q.live.check(len(args)), args)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.given = func(name string) bool { return cmd.Flags().Changed(name) }
-			if len(args) == 1 {
-				if k := flags.KindOfFile(args[0]); k == kinds.Batch || k == kinds.Script {
-					return q.foresee(cmd, args[0], dry)
-				}
-			}
-			if err := flags.MissingFirst(q.need(), args); err != nil {
-				return err
-			}
-			return q.run(cmd.Context(), args, cmd.InOrStdin(), cmd.OutOrStdout())
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return q.begin(cmd, args, dry) },
 	}
 	f := cmd.Flags()
 	flags.AddFlag(cmd, &q.nodes, flags.AsNumber, "nodes", 0, "number of nodes")
@@ -95,6 +84,24 @@ With --alpha, --cheapest-before or --within, one offer is chosen and marked
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	flags.AddFlag(cmd, &q.context, flags.AsContext, "context", "", "for a batch: context file of the federation")
 	return cmd
+}
+
+// begin finds out what is to be quoted, and quotes it.
+func (q *quote) begin(cmd *cobra.Command, args []string, dry DryRun) error {
+	q.given = func(name string) bool { return cmd.Flags().Changed(name) }
+	if len(args) == 1 {
+		kind, err := q.look(args[0], cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		if q.ofJobs(kind, args[0]) {
+			return q.foresee(cmd, args[0], kind, dry)
+		}
+	}
+	if err := flags.MissingFirst(q.need(), args); err != nil {
+		return err
+	}
+	return q.run(cmd.Context(), args, cmd.OutOrStdout())
 }
 
 // addChoice adds the flags by which one of the offers is chosen.
@@ -120,24 +127,30 @@ type quote struct {
 	context            string
 	more, pareto, json bool
 	given              func(flag string) bool
-	notes              []string // on the queue, for people
+	in                 io.Reader // what "-" reads
+	site               []byte    // a site's snapshot from there; nil: a look
+	notes              []string  // on the queue, for people
 }
 
 // ofBatches are the flags that a dry run takes.
 var ofBatches = []string{"json", "context"}
 
 // foresee is quote of a batch.
-func (q *quote) foresee(cmd *cobra.Command, file string, dry DryRun) error {
+func (q *quote) foresee(cmd *cobra.Command, file string, kind kinds.Kind, dry DryRun) error {
 	var idle error
+	name := file
+	if file == "-" {
+		name = stdin
+	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if idle == nil && !slices.Contains(ofBatches, f.Name) {
-			idle = fmt.Errorf("%s: %s. Without --%s, quote says what its jobs would get", file, kinds.Wrong(flags.KindOfFile(file), kinds.Site), f.Name)
+			idle = fmt.Errorf("%s: %s. Without --%s, quote says what its jobs would get", name, kinds.Wrong(kind, kinds.Site), f.Name)
 		}
 	})
 	if idle != nil {
 		return idle
 	}
-	return dry(cmd.Context(), file, flags.Calling{Context: q.context, JSON: q.json}, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	return dry(cmd.Context(), file, flags.Calling{Context: q.context, JSON: q.json}, q.in, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
 
 // need refuses the quote of a snapshot that lacks what is to be reserved.
@@ -170,7 +183,7 @@ type quoteDelay struct {
 }
 
 // run prices, chooses and prints.
-func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+func (q *quote) run(ctx context.Context, args []string, out io.Writer) error {
 	if q.nodes < 1 || q.nodes > input.MaxNodes {
 		return fmt.Errorf("--nodes %d: must be 1 to %d", q.nodes, input.MaxNodes)
 	}
@@ -178,7 +191,7 @@ func (q *quote) run(ctx context.Context, args []string, in io.Reader, out io.Wri
 		return err
 	}
 	d := q.duration
-	of, err := q.of(ctx, args, in)
+	of, err := q.of(ctx, args)
 	if err != nil {
 		return err
 	}

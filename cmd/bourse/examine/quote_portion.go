@@ -13,7 +13,7 @@ import (
 // lacks says why nodes of a group cannot serve the portion; "" if they can.
 func (q *quote) lacks(g *grid.Group) string {
 	if _, lacks := q.portion.On(g); lacks != "" {
-		return fmt.Sprintf("its nodes have too little %s, or %s does not say how much", lacks, g.Name)
+		return fmt.Sprintf("its nodes have %s, or %s does not say what they have", grid.TooFew(lacks), g.Name)
 	}
 	return ""
 }
@@ -35,7 +35,7 @@ func (q *quote) ofEach(g *grid.Group) string {
 	if u == 0 || u == g.Divided() {
 		return ""
 	}
-	return fmt.Sprintf(" (%s of each, %d of its %d slices)", wordsOf(&q.portion), u, g.Divided())
+	return fmt.Sprintf(" (%s of each, %d of its %d slices)", q.portion.Words(), u, g.Divided())
 }
 
 // gpuHour is what an hour of one of the reserved GPUs costs at an offer; nil where none are asked for.

@@ -1,6 +1,8 @@
 package examine
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,7 +38,7 @@ type quoted struct {
 
 // of reads the subject of the quote: a live cluster, a saved look, or the snapshot of a
 // site.
-func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, error) {
+func (q *quote) of(ctx context.Context, args []string) (*quoted, error) {
 	if q.live.slurm {
 		look, err := q.live.look(ctx)
 		if err != nil {
@@ -45,8 +47,8 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 		q.live.rules(ctx, look)
 		return q.ofLook(look)
 	}
-	if args[0] == "-" || isLook(args[0]) {
-		look, err := input.ReadLook(args[0], in)
+	if args[0] == "-" && q.site == nil || isLook(args[0]) {
+		look, err := input.ReadLook(args[0], q.in)
 		err = flags.OfKind(args[0], kinds.Look, err)
 		if err != nil {
 			return nil, err
@@ -61,11 +63,57 @@ func (q *quote) of(ctx context.Context, args []string, in io.Reader) (*quoted, e
 	if err := policyOf(q.policy, args[0]); err != nil {
 		return nil, err
 	}
-	snap, err := configs.ReadSite(args[0])
+	var snap *configs.Snapshot
+	var err error
+	if q.site != nil {
+		snap, err = configs.ParseSite(stdin, q.site)
+	} else {
+		snap, err = configs.ReadSite(args[0])
+	}
 	if err != nil {
 		return nil, err
 	}
 	return q.ofSite(snap)
+}
+
+const (
+	stdin     = "standard input" // in messages
+	mostStdin = 16 << 20         // bytes of it, other than a look
+)
+
+// look says what a file holds. Of the standard input, which cannot be read twice, it keeps what
+// it has read.
+func (q *quote) look(file string, in io.Reader) (kinds.Kind, error) {
+	if file != "-" {
+		return flags.KindOfFile(file), flags.FileThere(file)
+	}
+	begin := bufio.NewReader(in)
+	q.in = begin
+	if head, err := begin.Peek(512); err != nil && err != io.EOF {
+		return kinds.Unknown, fmt.Errorf("%s: %w", stdin, err)
+	} else if jsonBegins(head) {
+		return kinds.Look, nil // which may be large
+	}
+	text, err := io.ReadAll(io.LimitReader(begin, mostStdin+1))
+	switch {
+	case err != nil:
+		return kinds.Unknown, fmt.Errorf("%s: %w", stdin, err)
+	case len(text) > mostStdin:
+		return kinds.Unknown, fmt.Errorf("%s: larger than %d MiB; give a file", stdin, mostStdin>>20)
+	}
+	q.in = bytes.NewReader(text)
+	kind := kinds.Of(text)
+	if kind == kinds.Site {
+		q.site = text
+	}
+	return kind, nil
+}
+
+// ofJobs reports whether what a file holds are jobs, or is meant to be: where nothing is asked for
+// that is only of a snapshot, a file of no known kind is read as a batch, which says what is wrong.
+func (q *quote) ofJobs(kind kinds.Kind, file string) bool {
+	meant := kind == kinds.Unknown && !q.given("nodes") && !q.given("duration") && (file == "-" || strings.HasSuffix(file, ".toml"))
+	return kind == kinds.Batch || kind == kinds.Script || meant
 }
 
 // isLook reports whether a file is a look: TOML does not begin like a JSON object. It is

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/process/failure"
 	"github.com/bourse-grid/bourse/report"
+	"github.com/bourse-grid/bourse/simulation"
 	"github.com/bourse-grid/bourse/workload/files"
 )
 
@@ -84,7 +86,7 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 				return err
 			}
 		}
-		apart = report.Compare(seeds[0], seeds[1])
+		apart = report.Compare(seeds[0], seeds[1], sameLogs(dirs[0], dirs[1]))
 	}
 	written, err := f.write(out, runs, apart)
 	if err != nil {
@@ -104,6 +106,19 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// sameLogs reports whether two runs have read the same parts of the same logs. A folder without
+// its run.json does not say.
+func sameLogs(a, b string) bool {
+	x, err := configs.ReadRun(a)
+	y, err2 := configs.ReadRun(b)
+	if err != nil || err2 != nil || !slices.Equal(x.Traces, y.Traces) {
+		return false
+	}
+	first, err := x.Scenario.Scenario()
+	other, err2 := y.Scenario.Scenario()
+	return err == nil && err2 == nil && simulation.SameLogs(first, other)
 }
 
 // write writes all files and returns their names.

@@ -32,18 +32,21 @@ func tellApart(out io.Writer, apart []report.Apart) error {
 		}
 	}
 	for _, vo := range vos {
-		rows := [3][]any{{"A", vo}, {"B", vo}, {"B - A", vo}}
+		rows, over := [4][]any{{"A", vo}, {"B", vo}, {"B - A", vo}, {"over weeks", vo}}, false
 		for _, name := range names {
-			cells := [3]string{}
+			cells := [4]string{}
 			if i := slices.IndexFunc(apart, func(d report.Apart) bool { return d.Owner == vo && d.Measure == name }); i >= 0 {
 				cells = apartCells(&apart[i])
+				over = over || cells[3] != ""
 			}
 			for k := range rows {
 				rows[k] = append(rows[k], cells[k])
 			}
 		}
-		for _, row := range rows {
-			t.AppendRow(row)
+		for k, row := range rows {
+			if k < 3 || over {
+				t.AppendRow(row)
+			}
 		}
 	}
 	if len(vos) > 0 {
@@ -62,9 +65,9 @@ func tellApart(out io.Writer, apart []report.Apart) error {
 	return err
 }
 
-// apartCells shows a measure of run A, of run B, and the difference. One seed has no
-// interval.
-func apartCells(d *report.Apart) (cells [3]string) {
+// apartCells shows a measure of run A, of run B, the difference, and its interval over weeks. One
+// seed has no interval over seeds.
+func apartCells(d *report.Apart) (cells [4]string) {
 	for k, m := range []report.Mean{d.A, d.B} {
 		switch {
 		case m.Runs > 1:
@@ -82,6 +85,9 @@ func apartCells(d *report.Apart) (cells [3]string) {
 		if d.Beyond() {
 			cells[2] += " *"
 		}
+	}
+	if d.OverWeeks != nil {
+		cells[3] = fmt.Sprintf("± %.2f", d.OverWeeks.CI95) + star(d.BeyondWeeks())
 	}
 	return cells
 }

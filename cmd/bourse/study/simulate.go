@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -289,7 +290,10 @@ func (f *simulateFlags) show(sc *configs.Scenario, first *report.Report, all []r
 		if err := report.WriteMeans(stdout, all); err != nil {
 			return err
 		}
-		if said := simulation.Uncovered(sc); said != "" {
+		means := report.Means(all)
+		over := slices.ContainsFunc(means, func(m report.Mean) bool { return m.OverWeeks != nil })
+		drawn := slices.ContainsFunc(means, func(m report.Mean) bool { return m.CI95 > 0 })
+		if said := simulation.Covered(sc, over, drawn, len(all)); said != "" {
 			return paragraph(stdout, said)
 		}
 	default:

@@ -213,7 +213,7 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []simulation.SweepMean, out i
 	mean := f.table(config, means, func(m *simulation.SweepMean) string { return report.WithInterval("%.*f", m.Mean, m.CI95) })
 	if mean.Length() == 0 {
 		fmt.Fprintln(out, "The scenario has no broker. The files have the figures of its sites.")
-		return nil
+		return f.covered(sheet, means, out)
 	}
 	if _, err := fmt.Fprintf(out, "%s\n\n%s, %s each from %d on; means with 95 %% intervals.\n", mean.Render(), grid.Count(config.Points(), "combination"), grid.Count(config.Runs, "seed"), config.Seed); err != nil {
 		return err
@@ -222,11 +222,7 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []simulation.SweepMean, out i
 		if m.Apart == nil {
 			return ""
 		}
-		star := ""
-		if m.Apart.Beyond() {
-			star = " *"
-		}
-		return report.WithInterval("%+.*f", m.Apart.Mean, m.Apart.CI95) + star
+		return report.WithInterval("%+.*f", m.Apart.Mean, m.Apart.CI95) + star(m.Apart.Beyond())
 	})
 	if apart.Length() > 0 {
 		if _, err := fmt.Fprintf(out, "\n%s\n\nDifferences from the first combination, seed by seed; * is beyond the interval.\n", apart.Render()); err != nil {
@@ -236,12 +232,48 @@ func (f *sweepFlags) show(sheet *sweepSheet, means []simulation.SweepMean, out i
 	if err := display.Folded(out, sheet.Finding()); err != nil {
 		return err
 	}
-	if first, err := config.Scenario(0); err == nil {
-		if said := simulation.Uncovered(first); said != "" {
-			return paragraph(out, said)
+	return f.covered(sheet, means, out)
+}
+
+// mostOverWeeks bounds the rows of intervals over weeks. The files have all.
+const mostOverWeeks = 40
+
+// covered prints the intervals over the weeks of a log beside those over seeds, and says what
+// they cover.
+func (f *sweepFlags) covered(sheet *sweepSheet, means []simulation.SweepMean, out io.Writer) error {
+	list := simulation.OverWeeks(means)
+	t := report.NewTable("#", "<Of", "<Measure", "Mean", "Over weeks", "Less the first", "Over weeks")
+	for _, m := range list[:min(len(list), mostOverWeeks)] {
+		less, over := "", ""
+		if a := m.Apart; a != nil {
+			less = report.WithInterval("%+.*f", a.Mean, a.CI95) + star(a.Beyond())
+			if a.OverWeeks != nil {
+				over = fmt.Sprintf("± %.2f", a.OverWeeks.CI95) + star(a.BeyondWeeks())
+			}
+		}
+		t.AppendRow([]any{m.Point + 1, m.Owner, m.Measure, report.WithInterval("%.*f", m.Mean, m.CI95), fmt.Sprintf("± %.2f", m.OverWeeks.CI95), less, over})
+	}
+	if len(list) > 0 {
+		words := fmt.Sprintf("Over the %d weeks of the log; * is beyond the interval.", list[0].OverWeeks.Weeks)
+		if more := len(list) - mostOverWeeks; more > 0 {
+			words += fmt.Sprintf(" %d more rows are in the files.", more)
+		}
+		if _, err := fmt.Fprintf(out, "\n%s\n\n%s\n", t.Render(), words); err != nil {
+			return err
 		}
 	}
+	if said := sheet.Covered(means); said != "" {
+		return paragraph(out, said)
+	}
 	return nil
+}
+
+// star marks a difference that is beyond its interval.
+func star(beyond bool) string {
+	if beyond {
+		return " *"
+	}
+	return ""
 }
 
 // table has a row for each point and VO whose cells are not empty.

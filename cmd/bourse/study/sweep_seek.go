@@ -141,7 +141,15 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 	if config.Runs < report.FewSeeds {
 		said += fmt.Sprintf(" %s: too few to tell shares of seeds; use %d or more.", grid.Count(config.Runs, "seed"), report.FewSeeds)
 	}
-	return display.Folded(out, said)
+	if err := display.Folded(out, said); err != nil {
+		return err
+	}
+	if first, err := config.Scenario(0); err == nil {
+		if said := simulation.Covered(first, false, true, config.Runs); said != "" {
+			return paragraph(out, said)
+		}
+	}
+	return nil
 }
 
 // interval is the interval of the share of seeds. A try that was cut short has none.

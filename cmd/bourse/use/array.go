@@ -39,12 +39,16 @@ func (c *jobsCommand) showArray(ctx context.Context, server *client.Client, j *a
 }
 
 // arrayLines are the lines of an array's own in its description.
-func arrayLines(line func(key, format string, args ...any), a *api.Array) {
-	if a != nil {
+func arrayLines(line func(key, format string, args ...any), j *api.Job) {
+	if a := j.Array; a != nil {
 		if line("elements", "%s", a.Elements); a.Every != nil {
 			line("every", "%s", a.Every.Words())
 		}
-		line("so far", "%s", a.Words)
+		key := "so far"
+		if over(j.State) {
+			key = "in the end"
+		}
+		line(key, "%s", a.Words)
 	}
 }
 

@@ -19,9 +19,9 @@ import (
 )
 
 // DryRun says what the jobs of a batch or a script would get from a federation, for
-// "bourse quote" and "bourse submit --dry-run". Nothing is submitted.
-func DryRun(ctx context.Context, file string, at flags.Calling, out, messages io.Writer) error {
-	c := submitting{calling: calling{at}, dryRun: true}
+// "bourse quote" and "bourse submit --dry-run"; the file "-" is what in holds. Nothing is submitted.
+func DryRun(ctx context.Context, file string, at flags.Calling, in io.Reader, out, messages io.Writer) error {
+	c := submitting{calling: calling{at}, dryRun: true, in: in}
 	return c.run(ctx, source{file: file}, out, messages)
 }
 

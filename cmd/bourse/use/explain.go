@@ -22,7 +22,7 @@ func newExplain() *cobra.Command {
 alternatives were found, which one was taken and why the others lost, what became
 of it, and what would have changed the answer: credits, minutes, a site, fewer
 nodes. For a waiting job it says why and since when it waits, and estimates the
-earliest start by the current quotes.
+earliest start by the current quotes. Times are local.
 
 ID is a job's identity, or its name if no other job has it.`,
 		Example: "  bourse explain wave",
@@ -47,7 +47,7 @@ func (c *calling) explain(ctx context.Context, id string, out io.Writer) error {
 	if c.JSON {
 		return flags.WriteJSON(out, e.Value)
 	}
-	fmt.Fprintln(out, strings.TrimRight(e.Words, "\n"))
+	fmt.Fprintln(out, strings.TrimRight(e.Here(time.Now()), "\n"))
 	if len(e.Sites) > 0 {
 		fmt.Fprintln(out)
 		printSites(out, "", e.Sites, time.Now())

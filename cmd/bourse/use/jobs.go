@@ -215,7 +215,7 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 		line("user", "%s", j.User)
 	}
 	line("state", "%s", j.State)
-	arrayLines(line, j.Array)
+	arrayLines(line, j)
 	if j.Since != 0 && j.Since != j.Submitted {
 		line("since", "%s", display.Moment(j.Since, now))
 	}
@@ -233,7 +233,11 @@ func printJob(out io.Writer, j *api.Job, now time.Time) {
 		line("asks for", "unknown: the broker lost its memory of the job and learned its legs from the sites")
 	}
 	if j.Deadline != 0 {
-		line("deadline", "%s", display.Moment(j.Deadline, now))
+		of := ""
+		if j.Array != nil && j.Array.Every != nil {
+			of = ", of the first window"
+		}
+		line("deadline", "%s%s", display.Moment(j.Deadline, now), of)
 	}
 	if j.Batch != "" {
 		line("batch", "%s", j.Batch)

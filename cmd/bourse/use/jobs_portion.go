@@ -2,7 +2,6 @@ package use
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/bourse-grid/bourse/grid"
 	"github.com/bourse-grid/bourse/web/api"
@@ -10,20 +9,11 @@ import (
 
 // partOfNode says what a job asks of each of its nodes, "" if all of it.
 func partOfNode(p *api.PortionRequest) string {
-	var list []string
-	if p.GPUsPerNode > 0 {
-		list = append(list, grid.Count(p.GPUsPerNode, "GPU"))
-	}
-	if p.CoresPerNode > 0 {
-		list = append(list, grid.Count(p.CoresPerNode, "core"))
-	}
-	if p.MemoryPerNode > 0 {
-		list = append(list, fmt.Sprintf("%.4g GiB", float64(p.MemoryPerNode)/(1<<30)))
-	}
-	if len(list) == 0 {
+	each := grid.Portion{GPUs: p.GPUsPerNode, Cores: p.CoresPerNode, Memory: p.MemoryPerNode}
+	if each.Whole() {
 		return ""
 	}
-	return " (" + strings.Join(list, ", ") + " of each)"
+	return " (" + each.Words() + " of each)"
 }
 
 // gpuLine says what a GPU-hour of a job's legs costs, if it asks for GPUs of each node.

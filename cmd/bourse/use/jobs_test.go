@@ -76,3 +76,36 @@ func TestJobs_LetNothingThroughThatATerminalTakesForACommand(t *testing.T) {
 		t.Errorf("shown as %q", s)
 	}
 }
+
+// What came of an array is "so far" while it is open, and in the end afterwards.
+func TestJobs_AnArrayThatIsOverIsNotSoFar(t *testing.T) {
+	t.Parallel()
+	for state, key := range map[string]string{"running": "so far", "failed": "in the end", "done": "in the end"} {
+		var out strings.Builder
+		printJob(&out, &api.Job{ID: "arr-k3f9m2q7", State: state, Array: &api.Array{Elements: "0-99", Words: "90 done, 10 failed"}}, time.Now())
+		if want := fmt.Sprintf("\n%-10s 90 done, 10 failed\n", key); !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %s", state, out.String())
+		}
+	}
+}
+
+// Failures of an array are a line each where that fits: ten of them with their reasons on a screen.
+func TestJobs_AFailureIsALine(t *testing.T) {
+	t.Parallel()
+	var list []api.Job
+	for i := range 10 {
+		four := 4
+		list = append(list, api.Job{ID: fmt.Sprintf("sweep-k3f9m2q7[%d]", 10*i+3), State: "failed", Sites: []string{"south"}, End: api.Instant(time.Now().UnixMilli()),
+			Reason: &api.Reason{Code: "failed", Detail: "its work at south exited with status 4"}, Legs: []api.Leg{{Site: "south", Exit: &four}}})
+	}
+	var out strings.Builder
+	printJobs(&out, list, time.Now())
+	if n := strings.Count(strings.TrimSpace(out.String()), "\n"); n != 11 {
+		t.Errorf("%d lines below the heads:\n%s", n, out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > display.TableWidth {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}

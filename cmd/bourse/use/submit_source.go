@@ -56,7 +56,7 @@ func (c *submitting) read(ctx context.Context, from source, messages io.Writer) 
 		return c.script(ctx, from, text)
 	case kind != kinds.Batch && kind != kinds.Unknown:
 		return nil, fmt.Errorf("%s: %s", from.name(), kinds.Wrong(kind, kinds.Batch))
-	case kind == kinds.Unknown && !named(from.file, ".toml"):
+	case kind == kinds.Unknown && !named(from.file, ".toml") && !tables(text):
 		return nil, fmt.Errorf("%s: is neither a batch, a TOML file with [[job]] tables, nor a script that begins with #!, nor a log of jobs that is known; bourse check says what is wrong with a batch, and a log goes with --max-price", from.name())
 	}
 	if err := cmp.Or(c.unmeantForTraces("a batch"), c.unmeant("a batch; write it into "+from.name()+", or leave it out")); err != nil {
@@ -99,6 +99,12 @@ func (c *submitting) script(ctx context.Context, from source, text []byte) ([]ap
 
 // named reports whether a file has an ending, in any case of letters.
 func named(file, ending string) bool { return strings.HasSuffix(strings.ToLower(file), ending) }
+
+// tables reports whether a text from the standard input is meant to be TOML: a line begins a list
+// of tables.
+func tables(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(text), []byte("[[")) || bytes.Contains(text, []byte("\n[["))
+}
 
 // mostInput bounds what the standard input may hold, in bytes.
 const mostInput = 64 << 20

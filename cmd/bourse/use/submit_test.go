@@ -75,4 +75,8 @@ func TestSubmit_KnowsABatchByItsTables(t *testing.T) {
 			}
 		}
 	}
+	s := submitting{in: strings.NewReader("# two jobs\n[[job]]\nname = a\n")}
+	if _, err := s.read(t.Context(), source{file: "-"}, &strings.Builder{}); err == nil || !strings.HasPrefix(err.Error(), "standard input:3") {
+		t.Errorf("tables from a pipe with a mistake: %v", err)
+	}
 }

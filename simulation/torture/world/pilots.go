@@ -80,11 +80,12 @@ type guess struct{}
 
 func (guess) SubmittedBy(*backfill.State, *backfill.Queued, string) {}
 func (guess) Arrived(grid.Time, *backfill.Queued, string)           {}
+func (guess) Unseen(grid.Time, grid.Time)                           {}
 func (guess) Known(*backfill.Queued, string)                        {}
 func (guess) Started(int64, grid.Time)                              {}
 func (guess) Ended(int64, grid.Time)                                {}
 func (guess) Canceled(int64)                                        {}
-func (guess) Save() []byte                                          { return []byte("null") }
+func (guess) Save() func() []byte                                   { return func() []byte { return []byte("null") } }
 func (guess) Load([]byte) error                                     { return nil }
 
 func (guess) BestEffort(s *backfill.State, _ *backfill.Queued) grid.BestEffort {

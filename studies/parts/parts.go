@@ -1,4 +1,17 @@
-package studies
+// Package parts is an experiment of our own on jobs of unlike parts. A hybrid job prepares on
+// classical nodes, runs shots on a quantum node, and evaluates on classical nodes again. In one
+// rectangular window all of its nodes are held from the first phase to the last. As a job of parts,
+// each at its offset, every node is held for its own phase alone. How long does the scarce node idle
+// while it is held, what do the classical nodes save, and what does it do to waits and to
+// prices? Published measurements of such jobs say that 46 to 64 % of the classical use is saved.
+//
+// The second question: wide jobs of the VO lie on one site, or half on each of two at the same
+// instant. How do the waits of the sites' own users change with the share that is
+// co-allocated? The sites' users are drawn, or those of a log.
+//
+// All settings of a seed draw the same jobs and the same local users, so that they are compared
+// seed by seed, and beside a log week by week.
+package parts
 
 import (
 	"errors"
@@ -15,25 +28,13 @@ import (
 	"github.com/bourse-grid/bourse/studies/evidence"
 )
 
-// The experiment on jobs of unlike parts is our own. A hybrid job prepares on classical nodes,
-// runs shots on a quantum node, and evaluates on classical nodes again. In one rectangular
-// window all of its nodes are held from the first phase to the last. As a job of parts, each at
-// its offset, every node is held for its own phase alone. How long does the scarce node idle
-// while it is held, what do the classical nodes save, and what does it do to waits and to
-// prices? Published measurements of such jobs say that 46 to 64 % of the classical use is saved.
-//
-// The second question: wide jobs of the VO lie on one site, or half on each of two at the same
-// instant. How do the waits of the sites' own users change with the share that is
-// co-allocated?
-//
-// All settings of a seed draw the same jobs and the same local users, so that they are compared
-// seed by seed.
-
-// PartsOptions say how much of the experiment is run.
-type PartsOptions struct {
-	Seed uint64
-	Runs int                   // with the seeds Seed, Seed+1, ...
-	Done func(done, total int) // called after each run of a setting, never at once
+// Options say how much of the experiment is run.
+type Options struct {
+	Seed     uint64
+	Runs     int                   // with the seeds Seed, Seed+1, ...
+	Logs     []Log                 // of the users beside whom wide jobs lie
+	LogsRuns int                   // of each setting beside a log, with those seeds; 1 or more if there are logs
+	Done     func(done, total int) // called after each run of a setting, never at once
 }
 
 // hybrids is how hybrid jobs are asked for.
@@ -119,12 +120,19 @@ horizon = "3d"
 algorithm = "amp"
 `
 
-// Parts runs the experiment. A run of every setting takes about a second on one processor.
-func Parts(opt PartsOptions) ([]evidence.Row, error) {
-	if opt.Runs < 1 {
-		return nil, fmt.Errorf("runs = %d: must be 1 or more", opt.Runs)
+// Study runs the experiment. A run of every setting takes about a second on one processor, and
+// beside a log of a year about a minute.
+func Study(opt Options) ([]evidence.Row, error) {
+	if opt.Runs < 1 || len(opt.Logs) > 0 && opt.LogsRuns < 1 {
+		return nil, fmt.Errorf("runs = %d, beside logs %d: must be 1 or more", opt.Runs, opt.LogsRuns)
 	}
 	settings := len(hybridSettings) + len(spreadSettings)
+	beside := len(opt.Logs) * len(spreadSettings) * opt.LogsRuns
+	done := func(done, total int) {
+		if opt.Done != nil {
+			opt.Done(done, total+beside)
+		}
+	}
 	outcomes := make([][][partsFigures]float64, settings)
 	for i := range outcomes {
 		outcomes[i] = make([][partsFigures]float64, opt.Runs)
@@ -141,11 +149,13 @@ func Parts(opt PartsOptions) ([]evidence.Row, error) {
 			}
 			return err
 		}
-	}, opt.Done)
+	}, done)
 	if err := errors.Join(failures...); err != nil {
 		return nil, err
 	}
-	return append(hybridRows(outcomes[:len(hybridSettings)]), spreadRows(outcomes[len(hybridSettings):])...), nil
+	rows := append(hybridRows(outcomes[:len(hybridSettings)]), spreadRows(outcomes[len(hybridSettings):])...)
+	logged, err := besideLogs(opt, func(n int) { done(settings*opt.Runs+n, settings*opt.Runs) })
+	return append(rows, logged...), err
 }
 
 // hybridRows are the figures of the first question, and beside each setting of parts what it
@@ -245,12 +255,21 @@ func (h *hybrids) run(load *simulation.Workloads, seed uint64) (f [partsFigures]
 	return f, nil
 }
 
+// wide is how wide jobs are drawn.
+type wide struct {
+	jobs    int
+	minutes int    // in which they are submitted
+	least   int    // nodes, an even number
+	sizes   int    // how many there are, two nodes apart
+	keys    string // of each job
+}
+
 // draw writes a seed's wide jobs.
-func (x *spreads) draw(seed uint64) string {
+func (x *spreads) draw(w wide, seed uint64) string {
 	r, b := rand.New(rand.NewPCG(seed, 35)), &strings.Builder{}
-	for i := range partsJobs {
-		submit, nodes, length, draw := r.IntN(6*24*60), 16+2*r.IntN(13), 40+r.IntN(121), r.IntN(100)
-		fmt.Fprintf(b, "[[broker.job]]\nname = \"w%d\"\nsubmit = \"%dm\"\nmax_price = 30.0\nlength = \"%dm\"\navoid = [\"delft\"]\n", i, submit, length)
+	for i := range w.jobs {
+		submit, nodes, length, draw := r.IntN(w.minutes), w.least+2*r.IntN(w.sizes), 40+r.IntN(121), r.IntN(100)
+		fmt.Fprintf(b, "[[broker.job]]\nname = \"w%d\"\nsubmit = \"%dm\"\nmax_price = 30.0\nlength = \"%dm\"\n%s", i, submit, length, w.keys)
 		if draw >= x.both {
 			fmt.Fprintf(b, "nodes = %d\nspread = \"one-site\"\n", nodes)
 			continue
@@ -262,7 +281,7 @@ func (x *spreads) draw(seed uint64) string {
 
 // run is a setting of wide jobs with one seed.
 func (x *spreads) run(load *simulation.Workloads, seed uint64) (f [partsFigures]float64, err error) {
-	s, err := runParts(load, seed, x.draw(seed))
+	s, err := runParts(load, seed, x.draw(wide{partsJobs, 6 * 24 * 60, 16, 13, "avoid = [\"delft\"]\n"}, seed))
 	if err != nil {
 		return f, fmt.Errorf("%s, seed %d: %w", x.name, seed, err)
 	}
@@ -297,8 +316,8 @@ func partsOutcome(s *report.Summary) (f [partsFigures]float64) {
 	return f
 }
 
-// PartsFinding says what parts save and what co-allocation costs the sites' own users.
-func PartsFinding(rows []evidence.Row) string {
+// Finding says what parts save and what co-allocation costs the sites' own users.
+func Finding(rows []evidence.Row) string {
 	row := func(measure, setting string) *evidence.Row {
 		return &rows[slices.IndexFunc(rows, func(r evidence.Row) bool { return r.Measure == measure && r.Setting == setting })]
 	}
@@ -311,7 +330,13 @@ func PartsFinding(rows []evidence.Row) string {
 	}
 	one, parts := hybridSettings[2].name, hybridSettings[3].name
 	last := spreadSettings[len(spreadSettings)-1].name
-	return fmt.Sprintf("In one window the quantum node idles for %s %% of the time for which it is held, if its phase is half of the job; at offsets for %s %%. Parts save %s %% of the classical node-hours, jobs end %s than in one window and local jobs wait %s. If all wide jobs lie on two sites at once, local jobs wait %s than if none does.",
+	text := fmt.Sprintf("In one window the quantum node idles for %s %% of the time for which it is held, if its phase is half of the job; at offsets for %s %%. Parts save %s %% of the classical node-hours, jobs end %s than in one window and local jobs wait %s. If all wide jobs lie on two sites at once, local jobs wait %s than if none does.",
 		say(row(partsNames[scarceIdle], one)), say(row(partsNames[scarceIdle], parts)), say(row(savedName, parts)), than(row(partsNames[untilJobsEnd]+partsPaired, parts), "later", "sooner"),
 		than(row(partsNames[localsWait]+partsPaired, parts), "longer", "less"), than(row(spreadWait+spreadMore, last), "longer", "less"))
+	for i := range rows {
+		if r := &rows[i]; r.Over == weekly && strings.HasSuffix(r.Measure, spreadMore) {
+			text += fmt.Sprintf(" Over %d weeks, %s: %s.", r.Runs, r.Setting, than(r, "longer", "less"))
+		}
+	}
+	return text
 }

@@ -1,4 +1,4 @@
-package studies
+package parts
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 // parts save the share of the classical nodes' time that the quantum phase takes.
 func TestParts_AtOffsetsNothingIdles(t *testing.T) {
 	t.Parallel()
-	rows, err := Parts(PartsOptions{Seed: 1, Runs: 1})
+	rows, err := Study(Options{Seed: 1, Runs: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +35,10 @@ func TestParts_AtOffsetsNothingIdles(t *testing.T) {
 		}
 		near(partsNames[scarceIdle], h.name, want, 2)
 	}
-	if text := PartsFinding(rows); !strings.Contains(text, "Parts save") {
+	if text := Finding(rows); !strings.Contains(text, "Parts save") {
 		t.Error(text)
 	}
-	if _, err := Parts(PartsOptions{}); err == nil {
+	if _, err := Study(Options{}); err == nil {
 		t.Error("0 runs are no experiment")
 	}
 }

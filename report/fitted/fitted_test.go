@@ -1,4 +1,4 @@
-package report
+package fitted
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 // A table fits a terminal: words are folded, figures whole, and nothing is lost.
 func TestTable_FitsATerminalAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	w := NewTable("site", "<state", "<asked", "<group", "nodes", "free", "clear", "performance", "price")
+	w := New("site", "<state", "<asked", "<group", "nodes", "free", "clear", "performance", "price")
 	w.AppendRow(table.Row{"a-rather-long-name-of-a-site", "not asked", "12-24 10:00 in 12 min", "partition-main", 100000, 99999, 88888, "12.345", "1.234567"})
 	out := w.Render()
 	for line := range strings.Lines(out) {
@@ -23,7 +23,7 @@ func TestTable_FitsATerminalAndLosesNothing(t *testing.T) {
 			t.Errorf("%s is not there whole:\n%s", figure, out)
 		}
 	}
-	narrow := NewTable("site", "nodes")
+	narrow := New("site", "nodes")
 	narrow.AppendRow(table.Row{"north", 64})
 	if got := narrow.Render(); !strings.HasPrefix(got, "site   nodes\n") {
 		t.Errorf("a table that fits has changed:\n%s", got)
@@ -51,7 +51,7 @@ func TestTable_FoldsBetweenWordsAndPartsOfNames(t *testing.T) {
 func TestTable_IntervalsGoBelowTheirMeansWhereThereIsNoRoom(t *testing.T) {
 	t.Parallel()
 	row := []any{2, "batch", "adaptive", "vo1", "+0.00 ± 0.00", "+0.27 ± 0.34", "+0.24 ± 0.30", "+1957 ± 1358 *", "+1090 ± 424 *"}
-	w := NewTable("#", "<broker.strategy", "<site.pricing", "<VO", "placed", "wait h", "finish h", "lost", "cost")
+	w := New("#", "<broker.strategy", "<site.pricing", "<VO", "placed", "wait h", "finish h", "lost", "cost")
 	w.AppendRow(row)
 	want := `# broker.strategy site.pricing VO  placed wait h finish h     lost    cost
 ---------------------------------------------------------------------------
@@ -60,7 +60,7 @@ func TestTable_IntervalsGoBelowTheirMeansWhereThereIsNoRoom(t *testing.T) {
 	if got := w.Render(); got != want {
 		t.Errorf("it is\n%s\nnot\n%s", got, want)
 	}
-	w = NewTable("#", "<VO", "placed", "wait h")
+	w = New("#", "<VO", "placed", "wait h")
 	w.AppendRow([]any{row[0], row[3], row[4], row[5]})
 	if got := w.Render(); !strings.Contains(got, "+0.00 ± 0.00  +0.27 ± 0.34") {
 		t.Errorf("there is room, and it is\n%s", got)
@@ -71,7 +71,7 @@ func TestTable_IntervalsGoBelowTheirMeansWhereThereIsNoRoom(t *testing.T) {
 // below their heads.
 func TestTable_AColumnIsAsWideAsItsLongestWord(t *testing.T) {
 	t.Parallel()
-	w := NewTable("#", "<site.policy", "<VO", "placed", "wait h", "finish h", "lost", "cost")
+	w := New("#", "<site.policy", "<VO", "placed", "wait h", "finish h", "lost", "cost")
 	for _, policy := range []string{"easy", "conservative"} {
 		w.AppendRow([]any{1, policy, "vo1", "500.00 ± 0.00", "0.50 ± 0.08", "1.68 ± 0.09", "16510 ± 685", "10221 ± 270"})
 	}
@@ -84,7 +84,7 @@ func TestTable_AColumnIsAsWideAsItsLongestWord(t *testing.T) {
 	if got := w.Render(); got != want {
 		t.Errorf("it is\n%s\nnot\n%s", got, want)
 	}
-	w = NewTable("journal of", "files", "facts", "from", "to", "torn bytes")
+	w = New("journal of", "files", "facts", "from", "to", "torn bytes")
 	w.AppendRow([]any{"broker:vo1/main", 1, 15, "2026-11-23 01:47:25Z", "2026-11-23 01:47:32Z", 0})
 	if got := w.Render(); !strings.Contains(got, "\nbroker:vo1/main ") {
 		t.Errorf("a name of one piece touches its neighbour, or is cut:\n%s", got)
