@@ -178,6 +178,10 @@ func submitted(t *testing.T, b *browser) {
 func drained(t *testing.T, b *browser) {
 	b.do(t, script(row+`("south").click()`))
 	b.do(t, script(press+`("Drain ...")`), chromedp.WaitReady(chromedp.CSS("dialog[open] input")), script(`document.querySelector("dialog input[name=until]").value = "2h"; document.querySelector("dialog input[name=why]").focus()`), chromedp.KeyEvent("new switch"), chromedp.KeyEvent(kb.Enter))
+	const own = `{"again":{"env":{"why":"2026-11-28T17:12:00Z"}}}`
+	if got := ask[string](t, b, `import("/page/prose.js").then(m => JSON.stringify(m.parse('`+own+`')))`); got != own {
+		t.Errorf("what a user has written in a job is now %s", got)
+	}
 	const alert = `document.querySelector(".alerts li[data-kind=site] span").textContent`
 	b.wait(t, alert+`.startsWith("south is drained: takes nothing new until ") && !!document.querySelector(".legend .k-d")`)
 	if said := ask[string](t, b, alert); !strings.Contains(said, ": new switch") || strings.Contains(said, "Z") {

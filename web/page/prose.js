@@ -17,5 +17,10 @@ export const here = (text, now = Date.now()) => text.replace(instant, (all, mont
   .replace(/(^|[\s(+])(\d+\.\d{4,6})\b/g, (_, before, n) => before + rounded(n)).replace(/(^|[\s(+])(\d+\.\d{3})(?= credits?| base| for delay)/g, (_, before, n) => before + rounded(n));
 
 // parse reads JSON of the API, its prose for the reader; with cells also what tables have in their
-// cells. What a user has written in a job stays as it is.
-export const parse = (text, cells) => JSON.parse(text, (key, value) => typeof value === "string" && (keys.has(key) || cells && /^\d+$/.test(key)) ? here(value) : value);
+// cells. What a user has written in a job stays as it is, in what submits it again too: a variable
+// of its work may have any name.
+export function parse(text, cells) {
+  const value = JSON.parse(text, (key, value) => typeof value === "string" && (keys.has(key) || cells && /^\d+$/.test(key)) ? here(value) : value);
+  if (value?.again) value.again = JSON.parse(text).again;
+  return value;
+}
