@@ -151,7 +151,7 @@ func (p *Planner) valuableParts(d *Draft) (which []int) {
 		}
 	}
 	for _, i := range which {
-		d.lose(i, d.Jobs[i].Alternatives)
+		d.Lose(i, d.Jobs[i].Alternatives)
 	}
 	return which
 }
