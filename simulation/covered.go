@@ -12,6 +12,14 @@ import (
 // all seeds.
 const OneLog = "The intervals are over seeds. Every seed reads the same log: what other weeks of its machine would have shown, they do not cover."
 
+// Uncovered says that intervals over seeds leave a log out, "" if all jobs are drawn.
+func Uncovered(sc *configs.Scenario) string {
+	if loggedFor(sc) == 0 {
+		return ""
+	}
+	return OneLog
+}
+
 // Covered says what the intervals of a scenario's figures cover, "" if all jobs are drawn. overWeeks
 // reports whether any is over weeks, drawn whether the seeds differ in any figure; runs are the seeds.
 func Covered(sc *configs.Scenario, overWeeks, drawn bool, runs int) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/bourse-grid/bourse/configs"
 	"github.com/bourse-grid/bourse/grid"
@@ -53,7 +54,7 @@ func (s *SweepResults) Means() []SweepMean {
 	config := s.Sweep.Config
 	first, names := s.Figures[:config.Runs], config.Names()
 	for point := range config.Points() {
-		paired := s.sameLogs(point)
+		paired := sync.OnceValue(func() bool { return s.sameLogs(point) }) // it reads both scenarios
 		settings := map[string]any{}
 		for i, v := range config.Values(point) {
 			settings[names[i]] = v
@@ -71,7 +72,7 @@ func (s *SweepResults) Means() []SweepMean {
 			m.Mean, m.CI95 = report.Interval(values)
 			if point > 0 && !math.IsNaN(less[0]) {
 				m.Apart = &Difference{}
-				if m.Apart.Mean, m.Apart.CI95 = report.Interval(less); m.OverWeeks != nil && paired {
+				if m.Apart.Mean, m.Apart.CI95 = report.Interval(less); m.OverWeeks != nil && paired() {
 					m.Apart.OverWeeks = weeks.Difference(before, byWeek)
 				}
 			}

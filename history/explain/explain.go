@@ -55,6 +55,8 @@ type Explanation struct {
 	Journal     [2]grid.Time   `json:"journal"`            // from when to when the facts are
 	Earliest    *Estimate      `json:"earliest,omitempty"` // of a job that waits
 	Elements    string         `json:"elements,omitempty"` // of an array: how many are in each state
+
+	gathered bool // by pilots: no cycle looks at it
 }
 
 // Waiting says since when a job waits for its present reason.
@@ -211,7 +213,7 @@ func Explain(facts iter.Seq2[grid.Time, agents.Fact], job string, o Options) (*E
 		e.Elements = grid.Tally(h.elements.counts())
 		return e, nil
 	}
-	if h.gathers { // its turns say it all
+	if e.gathered = h.gathers; e.gathered { // its turns say it all
 		return e, nil
 	}
 	x := &examiner{Explanation: e, past: h, options: o}

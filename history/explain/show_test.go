@@ -75,6 +75,23 @@ func seek(t *testing.T, v reflect.Value, path string) {
 	}
 }
 
+// A window is said to stay, and how to ask for another one, where that is so: its site may move one
+// that was sold as flexible.
+func TestShow_SaysWhatMovesAWindow(t *testing.T) {
+	t.Parallel()
+	const moved = "bourse modify wave --deadline"
+	for says, e := range map[string]Explanation{
+		"  its window stays where it is, even if nodes have become free sooner;\n  " + moved: {State: "placed"},
+		"and\n      its site may start it up to 4h later;\n  " + moved:                       {State: "placed", Asked: grid.Request{Flexible: 4 * grid.Hour}},
+		"wave: running since": {State: "running"},
+	} {
+		e.Job = "wave"
+		if text := e.Text(grid.Time.String); !strings.Contains(text, says) || strings.Contains(text, moved) != (e.State == "placed") {
+			t.Errorf("%s\nlacks %s", text, says)
+		}
+	}
+}
+
 // An alternative whose search reached its bound says so.
 func TestShow_SaysThatAnAlternativeIsBounded(t *testing.T) {
 	t.Parallel()

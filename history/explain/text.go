@@ -172,11 +172,16 @@ func (e *Explanation) head(w *writer) {
 }
 
 // stays says of a window that is yet to begin that nothing moves it by itself, and what does.
+// Those of an array's elements are the elements' own, and one that is gathered begins at once.
 func (e *Explanation) stays(w *writer) {
-	if e.State != grid.JobPlaced.String() {
+	if e.State != grid.JobPlaced.String() || e.Elements != "" || e.gathered {
 		return
 	}
-	w.line("  its window stays where it is, even if nodes have become free sooner;")
+	if e.Asked.Flexible > 0 {
+		w.text("  its window begins no sooner than agreed, even if nodes have become free, and its site may start it up to " + span(e.Asked.Flexible) + " later;")
+	} else {
+		w.line("  its window stays where it is, even if nodes have become free sooner;")
+	}
 	if e.Asked.Composed() {
 		w.line("  to have another one, cancel it and submit it again")
 	} else {

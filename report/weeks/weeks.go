@@ -10,6 +10,7 @@ package weeks
 import (
 	"encoding/json"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -48,19 +49,32 @@ type Interval struct {
 }
 
 // Mean is the interval of a figure's mean over runs with the same log, nil if too few weeks have
-// jobs.
+// jobs, or if a run has no sums, as those of earlier versions.
 func Mean(runs []Sums) *Interval {
+	if !summed(runs) {
+		return nil
+	}
 	var r residuals
 	r.take(runs, 1)
 	return r.interval()
 }
 
-// Difference is the interval of the second mean less the first. Both are of the same log.
+// Difference is the interval of the second mean less the first. Both are of the same log; it is
+// nil where that of either mean is.
 func Difference(first, second []Sums) *Interval {
+	if !summed(first) || !summed(second) {
+		return nil
+	}
 	var r residuals
 	r.take(first, -1)
 	r.take(second, 1)
 	return r.interval()
+}
+
+// summed reports whether all runs have sums. One without would count as a run whose weeks are all
+// alike.
+func summed(runs []Sums) bool {
+	return len(runs) > 0 && !slices.ContainsFunc(runs, func(s Sums) bool { return len(s) == 0 })
 }
 
 // residuals are what each week has more than its share of a figure.

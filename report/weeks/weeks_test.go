@@ -37,6 +37,9 @@ func TestMean_ByHand(t *testing.T) {
 	if got := Mean(nil); got != nil {
 		t.Errorf("no run: %+v", got)
 	}
+	if got := Mean([]Sums{ramp(8), nil}); got != nil {
+		t.Errorf("one of two runs has no sums: %+v", got)
+	}
 }
 
 // Between runs whose jobs are the same a difference is one of sums, job by job; what both have in
@@ -57,6 +60,9 @@ func TestDifference_IsPairedByWeek(t *testing.T) {
 	}
 	if got := Difference([]Sums{second}, []Sums{second}); got.CI95 != 0 {
 		t.Errorf("no difference: %+v", got)
+	}
+	if got, back := Difference([]Sums{nil}, []Sums{second}), Difference([]Sums{second}, []Sums{nil}); got != nil || back != nil {
+		t.Errorf("one of the two has no sums: %+v, %+v", got, back)
 	}
 }
 

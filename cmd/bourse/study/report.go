@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,7 +97,7 @@ func (f *reportFlags) run(dirs []string, stdout io.Writer) error {
 		return failure.Of(flags.WriteJSON(stdout, written))
 	}
 	if len(dirs) == 2 {
-		if err := tellApart(stdout, apart); err != nil {
+		if err := tellApart(stdout, apart, uncovered(dirs[0], apart)); err != nil {
 			return failure.Of(err)
 		}
 	}
@@ -119,6 +120,21 @@ func sameLogs(a, b string) bool {
 	first, err := x.Scenario.Scenario()
 	other, err2 := y.Scenario.Scenario()
 	return err == nil && err2 == nil && simulation.SameLogs(first, other)
+}
+
+// uncovered says that the differences' intervals over seeds leave the log of a run out, "" if some
+// are over its weeks, or if there is nothing to say.
+func uncovered(dir string, apart []report.Apart) string {
+	run, err := configs.ReadRun(dir)
+	seeds := slices.ContainsFunc(apart, func(d report.Apart) bool { return !math.IsNaN(d.CI95) })
+	if err != nil || !seeds || slices.ContainsFunc(apart, func(d report.Apart) bool { return d.OverWeeks != nil }) {
+		return ""
+	}
+	sc, err := run.Scenario.Scenario()
+	if err != nil {
+		return ""
+	}
+	return simulation.Uncovered(sc)
 }
 
 // write writes all files and returns their names.

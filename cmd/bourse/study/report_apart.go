@@ -12,7 +12,7 @@ import (
 
 // tellApart prints how two runs differ: the measures of the VOs that a sweep shows, and
 // how many measures of sites differ. The files have all measures.
-func tellApart(out io.Writer, apart []report.Apart) error {
+func tellApart(out io.Writer, apart []report.Apart, uncovered string) error {
 	names, heads := report.SweepColumns()
 	t := report.NewTable(append([]string{"", "<VO"}, heads...)...)
 	var vos []string
@@ -57,6 +57,9 @@ func tellApart(out io.Writer, apart []report.Apart) error {
 	said := report.ApartNote(apart)
 	if sites > 0 {
 		said += fmt.Sprintf(" * is beyond the interval. Of the other %d differences, %d are beyond theirs; the files have them.", sites, differ)
+	}
+	if uncovered != "" {
+		said += " " + uncovered
 	}
 	if err := display.Folded(out, said); err != nil {
 		return err

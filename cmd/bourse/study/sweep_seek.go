@@ -145,7 +145,7 @@ func (a *sought) print(out io.Writer, config *configs.Sweep) error {
 		return err
 	}
 	if first, err := config.Scenario(0); err == nil {
-		if said := simulation.Covered(first, false, true, config.Runs); said != "" {
+		if said := simulation.Uncovered(first); said != "" { // shares of seeds have no others
 			return paragraph(out, said)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bourse-grid/bourse/report"
 	"github.com/bourse-grid/bourse/report/weeks"
+	"github.com/bourse-grid/bourse/simulation"
 )
 
 // weeksOfLog writes a log of so many weeks, each with its own crowd, a scenario that serves it
@@ -184,6 +185,30 @@ func TestSweep_SevenWeeksAreTooFew(t *testing.T) {
 	for _, name := range []string{"summary.csv", "differences.csv"} {
 		if head, _, _ := strings.Cut(contents(t, filepath.Join(dir, "out"))[name], "\n"); strings.Contains(head, "weeks") {
 			t.Errorf("%s: %s", name, head)
+		}
+	}
+}
+
+// Two runs side by side say so too, and a search for a value that shares of seeds are over seeds,
+// however long the log: it calls for no more weeks.
+func TestSweep_WhatIsOverSeedsAloneSaysSo(t *testing.T) {
+	t.Parallel()
+	short, long := weeksOfLog(t, 7), weeksOfLog(t, 9)
+	for _, run := range []string{"a", "b"} {
+		if _, msg, code := workloadCommand("simulate", filepath.Join(short, "scenario.toml"), "--runs", "2", "--out", filepath.Join(short, run)); code != 0 {
+			t.Fatal(msg)
+		}
+	}
+	seek := filepath.Join(long, "seek.toml")
+	const text = "scenario = \"scenario.toml\"\nruns = 2\ntarget = \"placed >= 1 % in 50 % of seeds\"\n[[parameter]]\nkey = \"broker.budget\"\nrange = [400.0, 500.0]\nprecision = 100.0\n"
+	if err := os.WriteFile(seek, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"report", filepath.Join(short, "a"), filepath.Join(short, "b"), "--out", filepath.Join(short, "both")}, {"sweep", seek}} {
+		stdout, msg, code := workloadCommand(args...)
+		said := strings.Join(strings.Fields(stdout), " ")
+		if code != 0 || !strings.Contains(said, simulation.OneLog) || strings.Contains(said, "need 8") {
+			t.Errorf("%v: exit %d: %s%s", args, code, stdout, msg)
 		}
 	}
 }
