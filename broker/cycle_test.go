@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bourse-grid/bourse/agents"
 	"github.com/bourse-grid/bourse/facts"
 	"github.com/bourse-grid/bourse/grid"
 )
@@ -270,5 +271,30 @@ func TestCycle_AlarmOfAnEarlierOneDoesNotEndTheWait(t *testing.T) {
 	w.finish(t, 14*sec)
 	if v := w.job("b"); v.State != grid.JobPlaced {
 		t.Errorf("b is %v: %v; its cycle's wait lasts until 15 s", v.State, v.Reason)
+	}
+}
+
+// Under the goal value a place that a site names for a refused leg is taken where it loses less than the
+// job's other windows, and not because it was named: it counted as one that loses nothing.
+func TestElsewhere_APlaceThatIsNamedCompetesWithOtherWindows(t *testing.T) {
+	t.Parallel()
+	for named, want := range map[grid.Time]grid.Time{500 * sec: 500 * sec, 9000 * sec: 1000 * sec} {
+		north, refused := newFakeSite("north", 1, 3_600_000), false
+		north.rule = func(m agents.Message) fakeAnswer {
+			if _, ok := m.(agents.Hold); !ok || refused {
+				return fakeAnswer{}
+			}
+			refused = true
+			return fakeAnswer{refuse: grid.Busy, instead: grid.Place{Start: named, End: named.Add(1000 * grid.Second), Fare: grid.Fare{Base: grid.Credit}}}
+		}
+		cfg := testConfig(north)
+		cfg.Minimize, cfg.Urgency = grid.GoalValue, grid.Hourly(3_600_000)
+		w := newTestWorld(t, cfg, north)
+		w.submit(0, testJob("wave", 1, 1000*grid.Second, 20*grid.Credit))
+		w.Run(400 * sec)
+		begun := only[facts.TxBegun](w)
+		if len(begun) != 2 || begun[0].Legs[0].Start != 0 || begun[1].Legs[0].Start != want {
+			t.Errorf("where %v is named: %+v; must begin at %v in the end", named, begun, want)
+		}
 	}
 }

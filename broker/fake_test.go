@@ -37,6 +37,8 @@ type fakeAnswer struct {
 	add    grid.Credits // adaptive part of a quote or a held price
 	cheat  bool         // hold although the price is above the limit
 	back   grid.Credits // Settled: given back
+
+	instead grid.Place // named with the refusal of a Hold; zero: none is
 }
 
 type fakeLeg struct {
@@ -200,7 +202,11 @@ func (s *fakeSite) hold(m agents.Hold, how fakeAnswer, no grid.Reason) agents.Me
 		no = grid.Reason{Code: grid.TooDear, Detail: fmt.Sprintf("costs %v, limit %v", fare.Total(), m.Limit)}
 	}
 	if no.Refused() {
-		return agents.Refused{Leg: m.Leg, Step: "Hold", Fare: fare, Reason: no}
+		r := agents.Refused{Leg: m.Leg, Step: "Hold", Fare: fare, Reason: no}
+		if how.instead.End > 0 {
+			r.Instead = []grid.Place{how.instead}
+		}
+		return r
 	}
 	s.free[g].Add(m.What.Start, m.What.End, -m.What.Nodes)
 	s.legs[m.Leg] = &fakeLeg{what: m.What, group: g, state: grid.Held, fare: fare, limit: m.Limit}

@@ -52,7 +52,7 @@ func (sch *scheduler) elsewhere(t *transaction.Tx, places []grid.Place) {
 	if was == nil {
 		return
 	}
-	leg, size := was.Legs[0], was.Size
+	leg, size, n := was.Legs[0], was.Size, len(p.Alternatives)
 	for _, at := range places[:min(len(places), agents.MaxInstead)] {
 		l := leg
 		l.What.Start, l.What.End = at.Start, at.End
@@ -63,6 +63,9 @@ func (sch *scheduler) elsewhere(t *transaction.Tx, places []grid.Place) {
 		p.Found++
 		p.Alternatives = append(p.Alternatives, planning.Alternative{Number: p.Found, Size: size, Time: l.What.Duration(), End: at.End,
 			Cost: at.Fare.Total(), Legs: []planning.Leg{l}, Quotes: []grid.Quote{{Fare: at.Fare}}})
+	}
+	if c.input.Terms.ByValue() { // they compete with the others
+		c.draft.Lose(c.current, p.Alternatives[n:])
 	}
 }
 

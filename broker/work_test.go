@@ -155,6 +155,23 @@ func TestHandover_AQuestionHasTheWork(t *testing.T) {
 	if lost := only[facts.SiteLost](w); bare > 0 || len(asked) != 2 || len(lost) != 1 {
 		t.Errorf("%d Confirms without work of %v; lost %v", bare, asked, lost)
 	}
+	// Back again and in doubt, the site may go on without the work, which is not to run there: the
+	// window was given up.
+	for leg := range asked {
+		if _, at := w.b.mem.Txs.Find("site:south", leg); at == nil {
+			continue
+		}
+		var out agents.Outbox
+		w.b.Step(990*sec, "site:south", agents.Inquire{Leg: leg}, &out)
+		for _, x := range out.Sends {
+			if m, ok := x.Message.(agents.Confirm); ok && m.Work != nil {
+				t.Errorf("a leg that was given up gets its work: %+v", m)
+			}
+		}
+		if a, ok := out.Sends[len(out.Sends)-1].Message.(agents.Answer); !ok || a.Verdict != agents.Commit {
+			t.Errorf("in doubt it is told %+v", out.Sends)
+		}
+	}
 }
 
 // A leg that replaces a lost one is told its place in the window, and the other legs.

@@ -103,7 +103,7 @@ type (
 		Quotas []QuotaSeen  `json:"quotas,omitempty"` // of the batch's users that have a quota
 		Gone   []string     `json:"gone,omitempty"`   // jobs withdrawn while the cycle waited for quotes
 		Quotes []SiteQuotes `json:"quotes,omitempty"` // of the sites that were asked, in order of name
-		Sets   []SiteQuotes `json:"sets,omitempty"`   // second quotes, for chosen windows priced together; leg by leg in the order of the jobs
+		Sets   []SiteQuotes `json:"sets,omitempty"`   // second quotes, for chosen windows priced together; leg by leg in the order in which they would be held
 		Chosen []Planned    `json:"chosen,omitempty"` // for each job that got a window
 		Cut    bool         `json:"cut,omitempty"`    // the quotes were left out: the bound was reached
 	}

@@ -120,6 +120,11 @@ func TestForesee_AJobAfterOneInAQueueWaits(t *testing.T) {
 	const waits, untold = "it waits for queued, which goes into a queue, and buys a window once that has begun: ", "when it could start cannot be told"
 	is("a forecast", 4*hour, waits+"it could start at about 25200,", waits+untold, "", "it comes after wide, which gets no window")
 	is("a queue that is served before the window is over", grid.Time(grid.Second), waits+"it could start at about 10801,")
+	f.Input.Jobs[0].Request.Ready = 5 * hour
+	is("a job in a queue that is ready later", 4*hour, waits+"it could start at about 28800,")
+	f.Input.Jobs[0].Request.Ready, f.Input.Jobs[2].Request.Ready = 0, 9*hour
+	is("it is ready later itself", 4*hour, waits+"it could start at about 32400,")
+	f.Input.Jobs[2].Request.Ready = 0
 	is("no forecast", 0, waits+untold, waits+untold)
 	f.Known[0] = reason(grid.NoWindow, "there is no such site")
 	is("one that no queue takes", 0, "it comes after queued, which gets no window", "it comes after both, which gets no window")

@@ -124,7 +124,7 @@ func (f *Foresight) queued(i int) bool { return f.Queue[i] && !f.Known[i].Refuse
 // waits says that a job waits for one in a queue, and until when that will probably last.
 func (f *Foresight) waits(i, first int, out []Foreseen) grid.Reason {
 	const waits = "it waits for %s, which goes into a queue, and buys a window once that has begun"
-	name, from := f.Input.Jobs[first].Name, f.Input.From
+	name, from := f.Input.Jobs[first].Name, max(f.Input.From, f.Input.Jobs[i].Request.Ready)
 	for _, k := range f.After[i] {
 		end := f.ends(k, &out[k])
 		if end >= grid.Never.Add(-f.Gaps[i]) {
@@ -150,7 +150,8 @@ func (f *Foresight) ends(i int, x *Foreseen) grid.Time {
 	if at >= grid.MaxTime {
 		return grid.Never
 	}
-	return at.Add(f.Input.Jobs[i].Request.Length)
+	r := &f.Input.Jobs[i].Request
+	return max(at, r.Ready).Add(r.Length)
 }
 
 // rounds lists the jobs, each in a later round than those that it comes after.

@@ -20,7 +20,7 @@ func TestLose_AsCreditsWeigh(t *testing.T) {
 			return Alternative{Number: number, Cost: cost * grid.Credit, End: grid.Time(end), Legs: []Leg{{What: grid.Leg{Nodes: 1, End: grid.Time(end)}}}}
 		}
 		list := []Alternative{at(1, 10, grid.Hour), at(2, 5, 2*grid.Hour)}
-		(&Draft{in: in}).lose(0, list)
+		(&Draft{in: in}).Lose(0, list)
 		if got := in.Terms.Better(&list[0], &list[1]); got != x.dear {
 			t.Errorf("at weight %d the dear window comes first: %t; they lose %v and %v", x.weight, got, list[0].Loss, list[1].Loss)
 		}

@@ -133,7 +133,7 @@ func (p *Planner) Choose(d *Draft, q *Quotes) *Outcome {
 	if d.in.Terms.ByValue() {
 		c.placeAll()
 		for i := range o.Jobs {
-			d.lose(i, o.Jobs[i].Alternatives)
+			d.Lose(i, o.Jobs[i].Alternatives)
 		}
 		if q.Sets != nil {
 			return p.chooseAgain(d, q, o)

@@ -91,9 +91,9 @@ func lay(fields []field, a *Alternative) bool {
 // noPlace is why a job is not placed whose windows have no place beside those of others.
 var noPlace = reason(grid.NoWindow, "none of its windows has a place beside those of the other jobs")
 
-// laid lays what is chosen, in serving order. A window without a place is taken from its job's
-// alternatives, and a job without any from the candidates; it then reports false. Where nobody
-// takes slices, all windows have their places.
+// laid lays what is chosen, in the order in which it will be held. A window without a place is taken
+// from its job's alternatives, and a job without any from the candidates; it then reports false. Where
+// nobody takes slices, all windows have their places.
 func (c *chooser) laid() bool {
 	parted := slices.ContainsFunc(c.candidates, func(job int) bool {
 		return c.o.Jobs[job].Chosen().parted()
@@ -102,10 +102,11 @@ func (c *chooser) laid() bool {
 		return true
 	}
 	fields, all := c.d.fields(), true
-	for i := 0; i < len(c.candidates); i++ {
-		job := c.candidates[i]
+	order, _ := c.d.Held(c.o)
+	for _, job := range order {
 		p := &c.o.Jobs[job]
-		if lay(fields, p.Chosen()) {
+		i, takesPart := slices.BinarySearch(c.candidates, job)
+		if !takesPart || lay(fields, p.Chosen()) {
 			continue
 		}
 		all = false
@@ -116,7 +117,6 @@ func (c *chooser) laid() bool {
 		}
 		c.giveUp(job, noPlace)
 		c.candidates, c.options = slices.Delete(c.candidates, i, i+1), slices.Delete(c.options, i, i+1)
-		i--
 	}
 	return all
 }
@@ -151,7 +151,7 @@ func (p *Planner) valuableParts(d *Draft) (which []int) {
 		}
 	}
 	for _, i := range which {
-		d.lose(i, d.Jobs[i].Alternatives)
+		d.Lose(i, d.Jobs[i].Alternatives)
 	}
 	return which
 }

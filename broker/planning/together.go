@@ -101,7 +101,7 @@ func (p *Planner) chooseAgain(d *Draft, q *Quotes, first *Outcome) *Outcome {
 	c := &chooser{Planner: p, d: d, q: q, o: o, again: true}
 	c.placeAll()
 	for i := range o.Jobs {
-		d.lose(i, o.Jobs[i].Alternatives)
+		d.Lose(i, o.Jobs[i].Alternatives)
 	}
 	return o
 }

@@ -134,7 +134,7 @@ func (p *Planner) findValue(d *Draft) {
 		plan, j := &d.Jobs[i], &d.in.Jobs[i]
 		n := len(plan.Alternatives)
 		plan.addShares(d, j)
-		d.lose(i, plan.Alternatives[n:])
+		d.Lose(i, plan.Alternatives[n:])
 		if len(plan.Alternatives) == 0 {
 			d.postpone(i, p.whyNone(d, i))
 		}
@@ -158,7 +158,7 @@ func (p *Planner) valuable(d *Draft) []int {
 		for n := range list {
 			plan.Alternatives[n].Copies = windows[k][n].Copies
 		}
-		d.lose(i, plan.Alternatives)
+		d.Lose(i, plan.Alternatives)
 	}
 	return append(which, p.valuableParts(d)...)
 }
@@ -173,8 +173,8 @@ func (p *Planner) whyNone(d *Draft, job int) grid.Reason {
 	return reason(grid.NoWindow, "it has no window before the horizon %v within T*", d.in.Horizon)
 }
 
-// lose sets the loss of each of a job's alternatives, at its present price.
-func (d *Draft) lose(job int, list []Alternative) {
+// Lose sets the loss of each of a job's alternatives, at its present price.
+func (d *Draft) Lose(job int, list []Alternative) {
 	for i := range list {
 		list[i].Loss = d.loss(&d.in.Jobs[job], list[i].Cost, list[i].Start(), list[i].End)
 	}

@@ -65,9 +65,14 @@ func (co *Coordinator) sayDecision(t *Tx, confirm, cancel agents.Row, out *agent
 }
 
 // confirmation tells a leg's site of COMMIT. Repeated, or sent as a question, it has the leg's work
-// as well: the site may not have got the first one, or may have lost it with its disk.
+// as well: the site may not have got the first one, or may have lost it with its disk. The work of
+// a leg that was given up with its site is not to run: others have it.
 func (co *Coordinator) confirmation(t *Tx, i int) agents.Confirm {
-	return agents.Confirm{Leg: t.LegID(i), DecidedBy: co.lives.Current().Incarnation, Work: co.Handover(t, i)}
+	m := agents.Confirm{Leg: t.LegID(i), DecidedBy: co.lives.Current().Incarnation}
+	if !t.legs[i].claim {
+		m.Work = co.Handover(t, i)
+	}
+	return m
 }
 
 // steps are what its sites have not answered: repeating them again replaces any earlier

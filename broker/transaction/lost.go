@@ -197,13 +197,13 @@ func (l *Leg) costs(end grid.LegState, refund, penalty grid.Credits) grid.Credit
 func (l *Leg) confirmable() bool { return l.claim && l.Replaces() == grid.LegID{} }
 
 // tellReturned makes a site release a leg that it still carries, for its whole price. A
-// leg that is not yet confirmed there is confirmed first, without its work, which is not to run.
+// leg that is not yet confirmed there is confirmed first, without its work.
 func (los *losses) tellReturned(p *Site, t *Tx, i int, out *agents.Outbox) {
 	switch l := &t.legs[i]; {
 	case l.vouched:
 		out.Send(p.id, agents.Release{Leg: t.LegID(i), DecidedBy: los.lives.Current().Incarnation, Full: true})
 	case l.confirmable():
-		out.Send(p.id, agents.Confirm{Leg: t.LegID(i), DecidedBy: los.lives.Current().Incarnation})
+		out.Send(p.id, los.co.confirmation(t, i))
 	}
 }
 

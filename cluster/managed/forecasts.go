@@ -83,7 +83,7 @@ func newForecasts(cfg *Config, by onlooker) forecasts {
 }
 
 // followed is a job that waits or runs. Managers give the same number again, after a loss of their
-// state and to who is requeued: it is this job only if it was submitted then.
+// state and to who is requeued: it is another job if it was submitted at another time.
 type followed struct {
 	id     int64
 	submit grid.Time
@@ -92,9 +92,10 @@ type followed struct {
 	look   int // the last one that shows it
 }
 
-// follows is the followed job that a look shows; nil: it is new.
+// follows is the followed job that a look shows; nil: it is new. A look need not say when a job was
+// submitted.
 func (f *forecasts) follows(j *grid.ManagedJob) *followed {
-	if x := f.jobs[j.Number]; x != nil && x.submit == j.Submit {
+	if x := f.jobs[j.Number]; x != nil && (x.submit == j.Submit || x.submit == 0 || j.Submit == 0) {
 		return x
 	}
 	return nil
@@ -127,7 +128,9 @@ func (f *forecasts) follow(now grid.Time) {
 	for i := range look.Jobs {
 		if j := &look.Jobs[i]; live(j) {
 			there[j.Number] = true
-			f.replaced(j)
+			if f.follows(j) == nil {
+				f.replaced(j.Number)
+			}
 		}
 	}
 	for i := range look.Jobs {
@@ -146,11 +149,11 @@ func (f *forecasts) follow(now grid.Time) {
 	f.keep(now)
 }
 
-// replaced forgets a job whose number another has now: nobody knows what became of it.
-func (f *forecasts) replaced(by *grid.ManagedJob) {
-	if x := f.jobs[by.Number]; x != nil && x.submit != by.Submit {
+// replaced forgets a job whose number another has now, if there was one: nobody knows what became of it.
+func (f *forecasts) replaced(number string) {
+	if x := f.jobs[number]; x != nil {
 		f.oracles[x.group].Canceled(x.id)
-		f.drop(by.Number)
+		f.drop(number)
 	}
 }
 
@@ -250,8 +253,10 @@ func (f *forecasts) vanished(now grid.Time) {
 	}
 }
 
-// add follows a job from now on; nil: too many are followed.
+// add follows a job from now on; nil: too many are followed. Of jobs of one number in one look it
+// follows the last.
 func (f *forecasts) add(j *grid.ManagedJob, id int64, group int) *followed {
+	f.replaced(j.Number)
 	if len(f.jobs) >= f.most {
 		f.crowded = true
 		return nil

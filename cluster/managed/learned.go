@@ -23,6 +23,7 @@ type learned struct {
 	Nodes   [][]string        `json:"nodes"` // by group
 	At      int64             `json:"at"`    // of the last look, in milliseconds since 1970
 	Last    int64             `json:"last"`
+	Crowded bool              `json:"crowded,omitempty"` // that look showed jobs that are not followed
 	Jobs    []learnedJob      `json:"jobs"`
 	Oracles []json.RawMessage `json:"oracles"`
 }
@@ -46,7 +47,7 @@ func (f *forecasts) keep(now grid.Time) {
 		return
 	}
 	f.kept, f.news = now, false
-	all := &learned{Policy: f.cfg.Policy.String(), Nodes: f.cfg.Nodes, At: int64(f.at), Last: f.last}
+	all := &learned{Policy: f.cfg.Policy.String(), Nodes: f.cfg.Nodes, At: int64(f.at), Last: f.last, Crowded: f.crowded}
 	for number, x := range f.jobs {
 		all.Jobs = append(all.Jobs, learnedJob{number, int64(x.submit), x.id, x.group, x.runs})
 	}
@@ -115,6 +116,6 @@ func (f *forecasts) load(text []byte) error {
 			return fmt.Errorf("of group %s: %w", f.cfg.Groups[i].Name, err)
 		}
 	}
-	f.at, f.last, f.looks = grid.Time(all.At), all.Last, 1
+	f.at, f.last, f.looks, f.crowded = grid.Time(all.At), all.Last, 1, all.Crowded
 	return nil
 }

@@ -184,12 +184,58 @@ func TestFollow_ANumberThatIsGivenAgain(t *testing.T) {
 	}
 }
 
-// A site follows so many jobs and no more, and learns nothing of a queue of more until it is shorter.
+// Of a look that does not say when a job was submitted, a number is that of the job which had it.
+func TestFollow_ALookNeedNotSayWhenAJobWasSubmitted(t *testing.T) {
+	t.Parallel()
+	o := &teller{users: map[int64]string{}}
+	cfg := config(true, nodeNames...)
+	cfg.Oracle = func(string) Oracle { return o }
+	b := New(cfg)
+	b.shows(dawn)
+	ana, ben := waitsFor("7", "ana", 20_000), waitsFor("8", "ben", 20_000)
+	ben.Submit = 0
+	b.shows(dawn.Add(30_000), ana, ben)
+	ana, ben = runsFrom(ana, 40_000), runsFrom(waitsFor("8", "ben", 20_000), 45_000)
+	ana.Submit = 0
+	b.shows(dawn.Add(60_000), ana, ben)
+	ended := endedAt(ana, 70_000)
+	ended.Submit = 0
+	b.shows(dawn.Add(90_000), ended, ben)
+	want := []string{"ben asks at 30: run, wait", "ana asks at 30: run, wait ben", "ana starts 40", "ben starts 45", "ana ends 70"}
+	if !slices.Equal(o.told, want) {
+		t.Errorf("told\n%q, want\n%q", o.told, want)
+	}
+}
+
+// A manager that shows two jobs of one number leaves no more of them with the oracle than it shows.
+func TestFollow_TwoJobsOfOneNumberInALook(t *testing.T) {
+	t.Parallel()
+	o := &teller{users: map[int64]string{}}
+	cfg := config(true, nodeNames...)
+	cfg.Oracle = func(string) Oracle { return o }
+	b := New(cfg)
+	for at := grid.Duration(0); at < 300_000; at += 30_000 {
+		b.shows(dawn.Add(at), waitsFor("7", "ana", 0), waitsFor("7", "ben", 20_000))
+	}
+	left := 0
+	for _, told := range o.told {
+		if strings.HasSuffix(told, " leaves") {
+			left++
+		}
+	}
+	if there := len(o.told) - left; there-left != 1 || there < 2 {
+		t.Errorf("%d came and %d left: %q", there, left, o.told)
+	}
+}
+
+// A site follows so many jobs and no more, and learns nothing of a queue of more until it is shorter. That
+// outlives a restart.
 func TestFollow_MoreJobsThanAreFollowed(t *testing.T) {
 	t.Parallel()
 	o := &teller{users: map[int64]string{}}
 	cfg := config(true, nodeNames...)
 	cfg.Oracle = func(string) Oracle { return o }
+	cfg.Kept = &shelf{}
 	b := New(cfg)
 	b.forecasts.most = 3
 	names := []string{"ana", "ben", "cem", "dan", "eve", "fay"}
@@ -198,6 +244,8 @@ func TestFollow_MoreJobsThanAreFollowed(t *testing.T) {
 		jobs = append(jobs, waitsFor(strconv.Itoa(i), name, grid.Duration(i)*20_000))
 	}
 	b.shows(dawn, jobs[:4]...)
+	b = New(cfg)
+	b.forecasts.most = 3
 	b.shows(dawn.Add(30_000), jobs[2:4]...)
 	b.shows(dawn.Add(60_000), jobs[3:4]...)
 	b.shows(dawn.Add(90_000), jobs[3:5]...)

@@ -131,6 +131,22 @@ func TestMaintained_APilotsNodeIsNotPromisedTwice(t *testing.T) {
 	}
 }
 
+// A leg is not put on a node that a pilot got and that is none of the site's group: the manager gives
+// it any of its partition, of which the site may have lost some since.
+func TestUnfit_APilotsNodeIsOfTheGroup(t *testing.T) {
+	t.Parallel()
+	b := &Backend{cfg: Config{Groups: []grid.Group{{Name: "g1", Nodes: 2}, {Name: "g2", Nodes: 1}}, Nodes: [][]string{{"n1", "n2"}, {"n3"}}}}
+	for _, c := range []struct {
+		group   string
+		nodes   []string
+		refused bool
+	}{{"g1", []string{"n1", "n2"}, false}, {"g1", []string{"n2", "n3"}, true}, {"g1", []string{"n4"}, true}, {"g2", []string{"n3"}, false}, {"g3", []string{"n3"}, true}} {
+		if got := b.unfit(c.nodes, grid.Leg{Group: c.group, End: 1000}).Refused(); got != c.refused {
+			t.Errorf("%v of %s: refused %v", c.nodes, c.group, got)
+		}
+	}
+}
+
 // A pilot whose nodes no leg can have, because of maintenance, is told to leave, and says why when it is over.
 func TestUseless_APilotThatNoLegCanHaveLeaves(t *testing.T) {
 	t.Parallel()

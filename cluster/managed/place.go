@@ -125,7 +125,7 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	if b.cfg.Pilots > 0 && !maintains(m.Leg) {
 		nodes, why := b.pilots.room(now, m.Pilot, m.Leg, what)
 		if !why.Refused() {
-			if why = b.maintained(nodes, what); why.Refused() {
+			if why = b.unfit(nodes, what); why.Refused() {
 				b.pilots.useless(m.Pilot, why)
 			}
 		}
@@ -148,6 +148,18 @@ func (b *Backend) place(now grid.Time, m agents.ClusterHold, w *wish) grid.Reaso
 	}
 	b.dirty = true
 	return cluster.Later
+}
+
+// unfit refuses a leg on a pilot's nodes that are not to be had: the manager gives a pilot any nodes
+// of its partition, and the site's group may have fewer, or have them no more.
+func (b *Backend) unfit(nodes []string, what grid.Leg) grid.Reason {
+	g := b.group(what.Group)
+	for _, n := range nodes {
+		if g < 0 || !slices.Contains(b.cfg.Nodes[g], n) {
+			return grid.Because(grid.Busy, "node %s is none of the site's in %s", n, what.Group)
+		}
+	}
+	return b.maintained(nodes, what)
 }
 
 // maintained refuses a leg on a pilot's nodes of which one is kept for maintenance meanwhile, or while

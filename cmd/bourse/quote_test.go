@@ -158,7 +158,7 @@ estimate = "1h"
 	if w, p := whole.Offers[0], part.Offers[0]; *w.Additive != 3600 || *p.Additive != *w.Additive || w.Base != 16 || p.Base != 2 {
 		t.Errorf("two whole nodes %+v, two with a GPU of each %+v", w, p)
 	}
-	if a, exit := quoteOf(t, site, "--nodes", "1", "--duration", "1h", "--gpus-per-node", "9"); exit != 0 || a.Offers[0].Feasible || !strings.Contains(a.Offers[0].Reason, "gpus") {
+	if a, exit := quoteOf(t, site, "--nodes", "1", "--duration", "1h", "--gpus-per-node", "9"); exit != 0 || a.Offers[0].Feasible || !strings.Contains(a.Offers[0].Reason, "too few GPUs") {
 		t.Errorf("nine GPUs of eight: exit %d, %+v", exit, a)
 	}
 	for _, bad := range []string{"--gpus-per-node 0", "--cores-per-node 40000", "--memory-per-node 3x", "--memory-per-node 0"} {

@@ -226,7 +226,7 @@ func (g *gatherer) turn(u history.Turn) {
 			g.waits, g.waitsFrom = 0, u.At
 		}
 		g.waits++
-	case history.Broken, history.Reversed:
+	case history.Broken, history.Reversed, history.Gathering: // it waits for another reason now, or for none
 		g.waits = 0
 	case history.Placed, history.Moved, history.Repaired:
 		if !g.standing.GivenUp() {

@@ -79,3 +79,31 @@ func TestExplain_AJobThatIsGatheredHasNoCycles(t *testing.T) {
 		}
 	}
 }
+
+// A job that had to wait before its pilots were submitted is gathered then, and waits for that reason no
+// more.
+func TestExplain_WhatAJobWaitedForBeforeItsPilots(t *testing.T) {
+	t.Parallel()
+	list := []agents.Fact{
+		facts.JobSubmitted{Job: grid.Job{Name: "wave", User: "ana", Gather: &grid.Gather{Waste: 50_000}, Request: grid.Request{Nodes: 5}}},
+		facts.JobPostponed{Job: "wave", Reason: grid.Because(grid.NoMoney, "7 credits are left")},
+		facts.Gathered{Job: "wave", Acts: []facts.GatherAct{{Do: "submit"}}, State: grid.Gathering{Zero: 2000, Parts: []grid.GatheringPart{{Site: "north", Lost: -1}}}},
+		facts.JobPostponed{Job: "wave", Reason: grid.Because(grid.NoMoney, "6 credits are left")},
+	}
+	for n, says := range map[int]string{2: "for that reason since 1\n", 3: "gathering since 2\n", 4: "for that reason since 3\n"} {
+		e, err := Explain(func(yield func(grid.Time, agents.Fact) bool) {
+			for i, f := range list[:n] {
+				if !yield(grid.Time(i)*1000, f) {
+					return
+				}
+			}
+		}, "wave", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := e.Text(func(at grid.Time) string { return at.String() })
+		if !strings.Contains(text, says) || n == 3 && strings.Contains(text, "for that reason") {
+			t.Errorf("it says %s", text)
+		}
+	}
+}

@@ -68,8 +68,16 @@ func (s *Submissions) Ended(id int64, run grid.Duration) {
 }
 
 // Unseen tells that nobody knows what was submitted from an instant until another, after those that
-// were told before.
+// were told before. Times that follow each other are one.
 func (s *Submissions) Unseen(from, to grid.Time) {
+	if n := len(s.unseen); n > 0 && from <= s.unseen[n-1].to {
+		last := &s.unseen[n-1]
+		last.to = max(last.to, to)
+		return
+	}
+	if to <= from {
+		return
+	}
 	old := slices.IndexFunc(s.unseen, func(u span) bool { return u.to > to.Add(-MostDays*grid.Day) })
 	if old < 0 {
 		old = len(s.unseen)

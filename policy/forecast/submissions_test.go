@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/bourse-grid/bourse/grid"
@@ -69,6 +70,22 @@ func TestDays_NobodyLookedIsNotNobodyCame(t *testing.T) {
 	s, now := hourly(2, [2]float64{2, 47})
 	if s.Days(now) != 0 || s.arrivals(now, &Runs{}, seeded(1)) != nil {
 		t.Error("nobody has looked for a whole day, and submissions come again")
+	}
+}
+
+// Times that follow each other are one, however many looks tell of them, and a clock that was set back
+// brings nothing out of order.
+func TestUnseen_TimesThatFollowEachOtherAreOne(t *testing.T) {
+	t.Parallel()
+	o := newOracle()
+	for _, u := range [][2]grid.Time{{0, 30}, {30, 60}, {60, 90}, {100, 130}, {120, 110}, {125, 140}, {150, 145}} {
+		o.Unseen(u[0], u[1])
+	}
+	if got, want := o.of.Submissions.unseen, []span{{0, 90}, {100, 140}}; !slices.Equal(got, want) {
+		t.Errorf("%v, must be %v", got, want)
+	}
+	if err := newOracle().Load(o.Save()()); err != nil {
+		t.Error(err)
 	}
 }
 

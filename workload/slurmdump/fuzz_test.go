@@ -13,12 +13,13 @@ func FuzzConf(f *testing.F) {
 	f.Add(small)
 	f.Add("NodeName=DEFAULT CPUs=4\nNodeName=a[1-3] Sockets=2\nPartitionName=p Nodes=a[1-2] MaxTime=1-0 State=DOWN\nSchedulerParameters=defer,bf_window=x\n")
 	f.Add("Include a\nKey   = Value of more\n\\\n#\n")
+	f.Add("AccountingStorageType=accounting_storage/none\n" + small)
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := ofText(text)
 		if err != nil {
 			return
 		}
-		if len(c.Nodes) == 0 || len(c.Nodes) != len(c.CPUs) || len(c.Partitions) == 0 || c.Scheduler.Interval <= 0 || c.Scheduler.Resolution <= 0 || c.Priority.CalcPeriod <= 0 || c.Priority.MaxAge <= 0 {
+		if len(c.Nodes) == 0 || len(c.Nodes) != len(c.CPUs) || len(c.Partitions) == 0 || c.Scheduler.Interval <= 0 || c.Scheduler.Resolution <= 0 || c.Priority.CalcPeriod < 0 || c.Priority.CalcPeriod == 0 && !c.unaccounted || c.Priority.MaxAge <= 0 {
 			t.Errorf("%+v", c.Config)
 		}
 		for _, p := range c.Partitions {

@@ -88,8 +88,9 @@ func (f *forecasting) learn(ctx context.Context, q *liveQueue, messages io.Write
 	return p, nil
 }
 
-// mostApart is how far saved looks may be apart for what came in between to be known.
-const mostApart = grid.Hour
+// mostApart is how far saved looks may be apart for what came in between to be known: an hour, and
+// by how much a line of cron may be late.
+const mostApart = grid.Hour + grid.Minute
 
 // between tells in which times there was no look: what came and ended then is in none.
 func (p *past) between(looks []grid.Time) {

@@ -73,6 +73,14 @@ func TestForecast_DaysWithoutSavedLooksDoNotComeAgain(t *testing.T) {
 	if n := p.Submissions.Days(10 * day); n != 10 {
 		t.Errorf("%d days of a whole record come again, must be 10", n)
 	}
+	var hourly []grid.Time // by a line of cron, which is late by seconds
+	for at := grid.Time(0); at <= 10*day; at = at.Add(grid.Hour + grid.Second) {
+		hourly = append(hourly, at)
+	}
+	p.between(hourly)
+	if n := p.Submissions.Days(10 * day); n != 10 {
+		t.Errorf("with a look each hour %d days come again, must be 10", n)
+	}
 	slices.Reverse(looks)
 	p.between(looks)
 	if n := p.Submissions.Days(10 * day); n != 7 {
