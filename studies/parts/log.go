@@ -163,8 +163,9 @@ func (b *beside) rows(waits []waited, runs int) (rows []evidence.Row) {
 	return rows
 }
 
-// weeks adds up, by week of submission, the hours that jobs have waited in some runs, the hours
-// by which that is more than in others with the same seeds, and how many jobs started in both.
+// weeks adds up, by week of the log, the hours that jobs have waited in some runs, the hours by
+// which that is more than in others with the same seeds, and how many jobs started in both. A job
+// is at both sites, half of the span apart, and counts in one week at both: its crowd is the same.
 func (b *beside) weeks(of, than []waited) (sums, more, jobs []float64) {
 	cut := evidence.NewCutter(evidence.ByWeeks, 0, grid.Time(b.span-1))
 	sums, more, jobs = make([]float64, cut.Blocks()), make([]float64, cut.Blocks()), make([]float64, cut.Blocks())
@@ -176,7 +177,7 @@ func (b *beside) weeks(of, than []waited) (sums, more, jobs []float64) {
 				if math.IsNaN(x) || math.IsNaN(y) {
 					continue
 				}
-				week := cut.Block(j.Submit, 0)
+				week := cut.Block(b.own[0][j.ID-1].Submit, 0)
 				sums[week], more[week], jobs[week] = sums[week]+x, more[week]+x-y, jobs[week]+1
 			}
 		}

@@ -10,8 +10,9 @@ import (
 )
 
 // The waits by hand: in each of three weeks two users of each site, of whom the second waits
-// longer by the week's number of hours if wide jobs lie on two sites. Who has not started in one
-// of two runs is left out.
+// longer by the week's number of hours if wide jobs lie on two sites. The second site has them a
+// week later, and they count in the week of the log. Who has not started in one of two runs is
+// left out.
 func TestRows_WeeksByHand(t *testing.T) {
 	t.Parallel()
 	b := &beside{Log: Log{Name: "L", Nodes: 4}, span: 3 * 7 * grid.Day}
@@ -20,7 +21,7 @@ func TestRows_WeeksByHand(t *testing.T) {
 		none[site], some[site] = []float32{0}, []float32{0}
 		for week := range 3 {
 			for user := range 2 {
-				b.own[site] = append(b.own[site], grid.LocalJob{ID: int64(len(none[site])), Submit: grid.Time(week)*grid.Time(7*grid.Day) + grid.Time(user)})
+				b.own[site] = append(b.own[site], grid.LocalJob{ID: int64(len(none[site])), Submit: grid.Time((week+site)%3)*grid.Time(7*grid.Day) + grid.Time(user)})
 				none[site] = append(none[site], 1)
 				some[site] = append(some[site], float32(1+user*(week+1)))
 			}
