@@ -63,21 +63,27 @@ func TestExplain_AJobThatIsGatheredHasNoCycles(t *testing.T) {
 		facts.TxDecided{Tx: leg.Tx, Job: "wave", Commit: true},
 	}
 	for n, says := range map[int]string{2: "for that reason since 1\n", 4: "placed since"} {
-		e, err := Explain(func(yield func(grid.Time, agents.Fact) bool) {
-			for i, f := range list[:n] {
-				if !yield(grid.Time(i)*1000, f) {
-					return
-				}
-			}
-		}, "wave", Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := e.Text(func(at grid.Time) string { return at.String() })
+		e, text := explained(t, list[:n])
 		if len(e.Unknown) > 0 || e.Cycles != 0 || e.Cycle != nil || strings.Contains(text, "cycle") || strings.Contains(text, "bourse modify") || !strings.Contains(text, says) {
 			t.Errorf("it says %s", text)
 		}
 	}
+}
+
+// explained is what is said of the job wave after facts that come a second apart.
+func explained(t *testing.T, list []agents.Fact) (*Explanation, string) {
+	t.Helper()
+	e, err := Explain(func(yield func(grid.Time, agents.Fact) bool) {
+		for i, f := range list {
+			if !yield(grid.Time(i)*1000, f) {
+				return
+			}
+		}
+	}, "wave", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, e.Text(func(at grid.Time) string { return at.String() })
 }
 
 // A job that had to wait before its pilots were submitted is gathered then, and waits for that reason no
@@ -91,17 +97,7 @@ func TestExplain_WhatAJobWaitedForBeforeItsPilots(t *testing.T) {
 		facts.JobPostponed{Job: "wave", Reason: grid.Because(grid.NoMoney, "6 credits are left")},
 	}
 	for n, says := range map[int]string{2: "for that reason since 1\n", 3: "gathering since 2\n", 4: "for that reason since 3\n"} {
-		e, err := Explain(func(yield func(grid.Time, agents.Fact) bool) {
-			for i, f := range list[:n] {
-				if !yield(grid.Time(i)*1000, f) {
-					return
-				}
-			}
-		}, "wave", Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := e.Text(func(at grid.Time) string { return at.String() })
+		_, text := explained(t, list[:n])
 		if !strings.Contains(text, says) || n == 3 && strings.Contains(text, "for that reason") {
 			t.Errorf("it says %s", text)
 		}
